@@ -1,0 +1,55 @@
+"""The table of commands and queries: what there is to ask, and how dangerous it is.
+
+One table for the console's keys, the ``eva`` words and the socket, so that none of them can do
+what the others do not name; ``--readonly`` refuses by this table too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+from types import MappingProxyType
+
+__all__ = ["COMMANDS", "Command", "Danger"]
+
+
+class Danger(IntEnum):
+    """How a person must confirm (console page, section Danger)."""
+
+    FREE = 0
+    PLAN = 1
+    DIALOG = 2
+    TYPED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """``needs_runtime``: refused where no runtime holds the workspace, since it would change nothing."""
+
+    name: str
+    summary: str
+    danger: Danger = Danger.FREE
+    needs_runtime: bool = False
+    effects: bool = False
+    """Runs a handler or writes rows; refused by a read-only operator."""
+
+
+_ALL = (
+    Command("status", "What holds the workspace, counts, health of watch and audit"),
+    Command("capability.list", "Every capability with its state"),
+    Command("capability.inspect", "One capability: manifest, permissions, generations, limits"),
+    Command("capability.health", "Run the health check of the active generation"),
+    Command("capability.call", "Call a capability", effects=True),
+    Command("capability.plan", "What a reload would change; nothing is switched"),
+    Command("capability.reload", "Read the disk again and publish what is sound", Danger.PLAN, True, True),
+    Command("capability.explain_rejected", "Why a manifest was refused"),
+    Command("capability.drain", "Take no new calls, let the running ones end", Danger.DIALOG, True, True),
+    Command("capability.disable", "Switch a capability off", Danger.DIALOG, effects=True),
+    Command("capability.enable", "Switch a capability on again", Danger.PLAN, effects=True),
+    Command("capability.rollback", "Serve an earlier generation again", Danger.DIALOG, True, True),
+    Command("audit.tail", "The newest audit records"),
+    Command("events", "Events since a sequence number"),
+)
+
+COMMANDS: Mapping[str, Command] = MappingProxyType({command.name: command for command in _ALL})

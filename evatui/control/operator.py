@@ -1,0 +1,70 @@
+"""The one way to a runtime for screens, scripts and bridges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from evatui.control.snapshot import ConsoleSnapshot, Cursor
+from evatui.kernel.model.errors import ErrorKind
+
+__all__ = ["CommandFailed", "Operator"]
+
+
+class CommandFailed(Exception):
+    """A command that was refused or failed; the fields are the JSON error of interfaces §6."""
+
+    def __init__(
+        self,
+        kind: ErrorKind,
+        message: str,
+        *,
+        retryable: bool = False,
+        suggestion: str = "",
+        context: Mapping[str, Any] | None = None,
+        data: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.message = message
+        self.retryable = retryable
+        self.suggestion = suggestion
+        self.context = dict(context or {})
+        self.data = data
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "kind": self.kind.value,
+            "message": self.message,
+            "retryable": self.retryable,
+            "suggestion": self.suggestion,
+            "context": self.context,
+        }
+
+
+class Operator(Protocol):
+    """In the process or over the socket, with one test suite for both.
+
+    Every method is for the caller's own event loop; the kernel's loop is never touched directly.
+    """
+
+    readonly: bool
+
+    async def run(self, command: str, **params: Any) -> dict[str, Any]:
+        """The ``data`` of a command of `evatui.control.commands.COMMANDS` (shapes: interfaces §6).
+
+        Raises `CommandFailed`; a lost runtime is ``Unavailable`` with "outcome unknown".
+        """
+        ...
+
+    async def snapshot(self, since: Cursor) -> ConsoleSnapshot:
+        """The newest state, with the events and audit rows after ``since``."""
+        ...
+
+    def on_change(self, notify: Callable[[], None]) -> None:
+        """Calls ``notify`` from any thread when something changed, at most once until the next `snapshot`."""
+        ...
+
+    async def close(self) -> None:
+        """Detach; a runtime in this process is drained and closed."""
+        ...

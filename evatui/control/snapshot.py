@@ -1,0 +1,207 @@
+"""The frozen state that a console paints: pulled whole, never pushed piecewise.
+
+All text in it has been through `evatui.kernel.model.text`; views show it as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from evatui.kernel.model.diagnostic import Diagnostic
+from evatui.kernel.model.event import Event
+from evatui.kernel.model.lifecycle import State
+
+__all__ = [
+    "AuditRow",
+    "Beside",
+    "CallRow",
+    "CapabilityRow",
+    "ConsoleSnapshot",
+    "Cursor",
+    "GenerationRow",
+    "Indicator",
+    "RejectionRow",
+    "RuntimeInfo",
+    "Transition",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """How far a console has read: the last event and the last audit record that it has."""
+
+    events: int = 0
+    audit: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Indicator:
+    """The health of a part: ``word`` is what the header shows where it is not well."""
+
+    ok: bool
+    word: str = ""
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuntimeInfo:
+    """``since`` is RFC 3339; ``workspace`` is the folder's name, never its whole path."""
+
+    pid: int
+    host: str
+    workspace: str
+    since: str
+    mode: str
+    attached: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transition:
+    """An edge that a generation took. ``seq`` counts them; ``old`` is None for a new generation."""
+
+    seq: int
+    at: str
+    id: str
+    generation: str
+    number: str
+    old: State | None
+    new: State
+    actor: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GenerationRow:
+    """``number`` is ``g41``; ``restorable``: a rollback can bring it back."""
+
+    id: str
+    number: str
+    version: str
+    state: State
+    since: str
+    digest: str
+    in_flight: int = 0
+    restorable: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beside:
+    """What lives beside the serving generation.
+
+    ``what`` is ``draining`` (``calls`` left, ``seconds_left`` at the time of the snapshot),
+    ``refused`` (``code``, ``place``) or ``held``.
+    """
+
+    what: str
+    number: str = ""
+    calls: int = 0
+    seconds_left: float | None = None
+    code: str = ""
+    place: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CapabilityRow:
+    """One line of the registry. ``generation`` and ``number`` are the serving one's, None where none serves."""
+
+    id: str
+    name: str
+    description: str
+    kind: str
+    version: str
+    enabled: bool
+    priority: int
+    capabilities: tuple[str, ...]
+    state: State
+    since: str
+    generation: str | None = None
+    number: str | None = None
+    marks: tuple[str, ...] = ()
+    in_flight: int = 0
+    queued: int = 0
+    calls: int = 0
+    errors: int = 0
+    reason: str = ""
+    on_disk: str = "same"
+    side_effects: str = "none"
+    path: str = ""
+    script: str = ""
+    beside: tuple[Beside, ...] = ()
+    generations: tuple[GenerationRow, ...] = ()
+    """Newest first, at most 20."""
+    trail: tuple[Transition, ...] = ()
+    """Its own last transitions, oldest first, at most 12."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RejectionRow:
+    """``key`` is the id, or the path where the file has no usable one; ``serving`` the generation in force."""
+
+    key: str
+    id: str | None
+    path: str
+    at: str
+    digest: str
+    serving: str | None
+    diagnostics: tuple[Diagnostic, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallRow:
+    """A call in flight, at the time of the snapshot."""
+
+    request_id: str
+    capability_id: str
+    generation: str
+    number: str
+    caller: str
+    started_at: str
+    elapsed_ms: float
+    deadline_ms: float
+    host_call: str = ""
+    queued: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditRow:
+    """An audit record as a line; ``record`` is the whole of it."""
+
+    seq: int
+    at: str
+    code: str
+    outcome: str
+    actor: str
+    capability_id: str
+    capability: str
+    generation: str
+    request_id: str
+    duration_us: int
+    error_kind: str
+    record: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsoleSnapshot:
+    """``counts`` are generations per state; a number that is not known is None."""
+
+    at: str
+    runtime: RuntimeInfo
+    cursor: Cursor
+    counts: Mapping[State, int]
+    capabilities: tuple[CapabilityRow, ...]
+    rejections: tuple[RejectionRow, ...]
+    calls: tuple[CallRow, ...]
+    transitions: tuple[Transition, ...]
+    """The newest of all capabilities, oldest first, at most 50."""
+    events: tuple[Event, ...]
+    audit: tuple[AuditRow, ...]
+    dropped: int
+    """Events and audit rows that fell out of the rings before this console read them."""
+    watch: Indicator
+    health: Indicator
+    """Of the audit sink."""
+    manifests_in: tuple[str, ...] = ()
+    """Where manifests are looked for, for the empty screen."""

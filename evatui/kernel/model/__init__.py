@@ -1,0 +1,1 @@
+"""Values without IO: what every room speaks of."""

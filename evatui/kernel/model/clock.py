@@ -1,0 +1,35 @@
+"""Time, injected: what the kernel asks instead of the ``time`` module, so that tests can turn the hands."""
+
+from __future__ import annotations
+
+import datetime as dt
+import time
+from typing import Protocol
+
+__all__ = ["SYSTEM_CLOCK", "Clock", "rfc3339"]
+
+
+class Clock(Protocol):
+    def now(self) -> dt.datetime:
+        """The wall clock, in UTC: only ever shown or written down, never compared with a deadline."""
+        ...
+
+    def monotonic(self) -> float:
+        """Seconds that only go forward: every deadline and duration."""
+        ...
+
+
+class _SystemClock:
+    def now(self) -> dt.datetime:
+        return dt.datetime.now(dt.UTC)
+
+    def monotonic(self) -> float:
+        return time.monotonic()
+
+
+SYSTEM_CLOCK: Clock = _SystemClock()
+
+
+def rfc3339(moment: dt.datetime) -> str:
+    """``2026-01-02T03:04:05.678Z``: UTC, milliseconds."""
+    return moment.astimezone(dt.UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"

@@ -1,0 +1,144 @@
+"""A capability as its manifest declares it, every default filled in (interfaces §2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any
+
+from evatui.kernel.model.permissions import Permissions
+
+__all__ = [
+    "AuditLevel",
+    "AuditLevels",
+    "ExamplesPolicy",
+    "Isolation",
+    "Kind",
+    "Limits",
+    "LuaSpec",
+    "Manifest",
+    "McpSpec",
+    "ReloadPolicy",
+    "RuntimeGate",
+    "SideEffects",
+    "TrustSource",
+]
+
+
+class Kind(StrEnum):
+    LUA_TOOL = "lua_tool"
+    LUA_SKILL = "lua_skill"
+    LUA_MCP_HANDLER = "lua_mcp_handler"
+
+
+class Isolation(StrEnum):
+    AUTO = "auto"
+    IN_PROCESS = "in_process"
+    PROCESS = "process"
+
+
+class SideEffects(StrEnum):
+    NONE = "none"
+    IDEMPOTENT = "idempotent"
+    MUTATING = "mutating"
+
+
+class TrustSource(StrEnum):
+    """Ordered from the most to the least trusted."""
+
+    PROJECT = "project"
+    USER = "user"
+    THIRD_PARTY = "third_party"
+    UNKNOWN = "unknown"
+
+
+class AuditLevel(StrEnum):
+    """Ordered from the least to the most that is written down."""
+
+    NONE = "none"
+    METADATA_ONLY = "metadata_only"
+    FULL = "full"
+
+
+class ExamplesPolicy(StrEnum):
+    WARN = "warn"
+    REQUIRE = "require"
+
+
+@dataclass(frozen=True, slots=True)
+class LuaSpec:
+    """``modules`` maps the name used in ``require`` to a workspace-relative path."""
+
+    script: str
+    entry: str = "invoke"
+    health_check: str | None = None
+    modules: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    timeout_ms: int = 30_000
+    max_input_bytes: int = 65_536
+    max_output_bytes: int = 262_144
+    concurrency: int = 4
+    memory_bytes: int = 16_777_216
+    host_calls: int = 1_000
+    state_bytes: int = 1_048_576
+
+
+@dataclass(frozen=True, slots=True)
+class ReloadPolicy:
+    hot_reload: bool = True
+    drain_timeout_ms: int = 10_000
+    rollback_on_failure: bool = True
+    examples: ExamplesPolicy = ExamplesPolicy.WARN
+
+
+@dataclass(frozen=True, slots=True)
+class AuditLevels:
+    log_input: AuditLevel = AuditLevel.METADATA_ONLY
+    log_output: AuditLevel = AuditLevel.METADATA_ONLY
+
+
+@dataclass(frozen=True, slots=True)
+class McpSpec:
+    tool_name: str
+    description: str = ""
+    exposed_name: str | None = None
+    annotations: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeGate:
+    allowed_modes: tuple[str, ...] = ("normal",)
+    disallow_team_worker: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """``input_schema`` and ``output_schema`` are workspace-relative paths, or the inline objects themselves."""
+
+    id: str
+    kind: Kind
+    version: str
+    lua: LuaSpec
+    input_schema: str | Mapping[str, Any]
+    output_schema: str | Mapping[str, Any]
+    name: str = ""
+    description: str = ""
+    enabled: bool = True
+    priority: int = 50
+    capabilities: tuple[str, ...] = ()
+    permissions: Permissions = Permissions()
+    limits: Limits = Limits()
+    reload: ReloadPolicy = ReloadPolicy()
+    audit: AuditLevels = AuditLevels()
+    isolation: Isolation = Isolation.AUTO
+    side_effects: SideEffects = SideEffects.NONE
+    trust: TrustSource = TrustSource.PROJECT
+    mcp: McpSpec | None = None
+    runtime_gate: RuntimeGate | None = None
+    raw: Mapping[str, Any] = MappingProxyType({})
+    """The manifest as read, with every default of interfaces §2 filled in: what ``inspect`` shows."""

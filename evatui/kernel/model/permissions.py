@@ -1,0 +1,108 @@
+"""What a capability asks for and what a policy grants: one vocabulary for both (interfaces §2, §3).
+
+Absent is nothing, an empty list is nothing, only an explicit ``"*"`` is all.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from dataclasses import dataclass
+from typing import Any
+
+from evatui.kernel.model.topic import covers_pattern
+
+__all__ = [
+    "ALL",
+    "NOTHING",
+    "Adapters",
+    "Events",
+    "Files",
+    "Network",
+    "Permissions",
+    "Shell",
+    "covers_name",
+    "covers_path",
+    "covers_topic",
+]
+
+ALL = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Entries are ``root`` or ``root/sub/path``, or ``*``."""
+
+    read: tuple[str, ...] = ()
+    write: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """``hosts`` and ``methods``; a manifest's ``network: true`` is ``hosts=("*",)``. No hosts is no network."""
+
+    hosts: tuple[str, ...] = ()
+    methods: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Shell:
+    """Fixed argv prefixes."""
+
+    commands: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Adapters:
+    """Capability names that may be called, and through which providers."""
+
+    capabilities: tuple[str, ...] = ()
+    providers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Events:
+    """Topic patterns that may be emitted."""
+
+    emit: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Permissions:
+    fs: Files = Files()
+    network: Network = Network()
+    shell: Shell = Shell()
+    env: tuple[str, ...] = ()
+    adapters: Adapters = Adapters()
+    events: Events = Events()
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "fs": {"read": list(self.fs.read), "write": list(self.fs.write)},
+            "network": {"hosts": list(self.network.hosts), "methods": list(self.network.methods)}
+            if self.network.hosts
+            else False,
+            "shell": {"commands": [list(c) for c in self.shell.commands]} if self.shell.commands else False,
+            "env": list(self.env),
+            "adapters": {"capabilities": list(self.adapters.capabilities), "providers": list(self.adapters.providers)},
+            "events": {"emit": list(self.events.emit)},
+        }
+
+
+NOTHING = Permissions()
+
+
+def covers_path(grant: str, asked: str) -> bool:
+    """Does the entry ``grant`` (``root`` or ``root/sub``) give all of ``asked``?"""
+    return grant == ALL or asked == grant or asked.startswith(grant.rstrip("/") + "/")
+
+
+def covers_name(grant: str, asked: str) -> bool:
+    """Does the glob ``grant`` give ``asked``? An asked ``*`` (or any glob) is given only by ``*`` or itself."""
+    if grant == ALL or grant == asked:
+        return True
+    return "*" not in asked and fnmatch.fnmatchcase(asked, grant)
+
+
+def covers_topic(grant: str, asked: str) -> bool:
+    """Does the topic pattern ``grant`` give every topic of the pattern ``asked``?"""
+    return grant == ALL or grant == asked or covers_pattern(grant, asked)
