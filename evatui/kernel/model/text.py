@@ -24,8 +24,6 @@ _INVISIBLE = (
 ) - _KEPT
 _TABLE = dict.fromkeys(_INVISIBLE, "\ufffd")
 _TABLE |= {code: chr(0x2400 + code) for code in range(0x20) if code not in _KEPT}
-    code: chr(0x2400 + code) for code in range(0x20) if code not in _KEPT
-}
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
