@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
@@ -46,7 +46,7 @@ class CallRequest:
     caller: Actor
     provider: str | None = None
     user: str | None = None
-    tags: Mapping[str, str] = MappingProxyType({})
+    tags: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     timeout_ms: int | None = None
     request_id: str = ""
     trace_id: str = ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
@@ -74,7 +74,7 @@ class LuaSpec:
     script: str
     entry: str = "invoke"
     health_check: str | None = None
-    modules: Mapping[str, str] = MappingProxyType({})
+    modules: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ class McpSpec:
     tool_name: str
     description: str = ""
     exposed_name: str | None = None
-    annotations: Mapping[str, Any] = MappingProxyType({})
+    annotations: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,5 +140,5 @@ class Manifest:
     trust: TrustSource = TrustSource.PROJECT
     mcp: McpSpec | None = None
     runtime_gate: RuntimeGate | None = None
-    raw: Mapping[str, Any] = MappingProxyType({})
+    raw: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     """The manifest as read, with every default of interfaces §2 filled in: what ``inspect`` shows."""
