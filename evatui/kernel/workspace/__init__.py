@@ -1,0 +1,1 @@
+"""The disk: where things lie, what is written there, and when it changes."""

@@ -1,0 +1,314 @@
+"""YAML with positions: bytes in, a tree out in which every key and value knows where it stands.
+
+A strict subset: one document, text keys, no key twice, no anchors, aliases or tags, scalars by the core
+schema of YAML 1.2, and bounds on size, depth and number of values. Merge keys (``<<``) are ordinary keys.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+import yaml
+
+from evatui.kernel.model.diagnostic import Diagnostic, Span
+from evatui.kernel.model.text import clean_line
+from evatui.kernel.workspace.codes import reading_diagnostic
+from evatui.kernel.workspace.scalars import Scalar, UnfitNumber, resolve
+
+__all__ = [
+    "MAX_BYTES",
+    "MAX_DEPTH",
+    "MAX_NODES",
+    "Node",
+    "Place",
+    "Style",
+    "YamlProblem",
+    "key_place",
+    "parse",
+    "place",
+    "plain",
+]
+
+MAX_BYTES = 1 << 20
+MAX_DEPTH = 32
+MAX_NODES = 10_000
+_MAX_DIAGNOSTICS = 20
+_BOM = "\ufeff"
+_LINE_BREAK = re.compile("\r\n|\n")
+_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]|\r(?!\n)")
+"""What YAML forbids, and the line breaks that no editor shows: NEL, LS, PS and a lone CR would end a comment."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """1-based; columns count characters (a byte order mark is none); the end is exclusive."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+    def span(self, file: str, label: str = "", *, primary: bool = True) -> Span:
+        return Span(file, self.line, self.column, self.end_line, self.end_column, label, primary)
+
+
+class Style(Enum):
+    PLAIN = "plain"
+    QUOTED = "quoted"
+    BLOCK = "block"
+    COLLECTION = "collection"
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A value and where it stands. ``text`` is a scalar as written, without quotes; ``keys`` is for mappings."""
+
+    value: Scalar | list[Node] | dict[str, Node]
+    file: str
+    place: Place
+    style: Style = Style.COLLECTION
+    text: str = ""
+    keys: Mapping[str, Place] = field(default_factory=dict)
+
+    def span(self, label: str = "", *, primary: bool = True) -> Span:
+        return self.place.span(self.file, label, primary=primary)
+
+
+class YamlProblem(Exception):
+    """Everything that keeps a file from being read, at most 20 of them, each placed inside the file."""
+
+    def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
+        super().__init__("; ".join(diagnostic.message for diagnostic in diagnostics))
+        self.diagnostics = tuple(diagnostics)
+
+
+def parse(data: bytes, file: str) -> Node:
+    """The one document in ``data``; an empty file is a null. ``file`` is relative to the workspace.
+
+    Raises `YamlProblem`.
+    """
+    if len(data) > MAX_BYTES:
+        message = f"the file has {len(data):,} bytes; at most {MAX_BYTES:,} are read"
+        raise YamlProblem([reading_diagnostic("EVA-111", message, Span(file))])
+    text = _decode(data, file)
+    return _Reader(text, file).read()
+
+
+def plain(node: Node) -> Any:
+    """The value without positions: dicts, lists, text, numbers, booleans, None."""
+    if isinstance(node.value, dict):
+        return {key: plain(child) for key, child in node.value.items()}
+    if isinstance(node.value, list):
+        return [plain(child) for child in node.value]
+    return node.value
+
+
+def place(node: Node, pointer: Sequence[str | int]) -> Span:
+    """Where the value at ``pointer`` stands.
+
+    Where there is no such value: the key (else the value) that the longest existing part of ``pointer`` leads to.
+    """
+    found, key, complete = _follow(node, pointer)
+    return found.span() if complete or key is None else key.span(node.file)
+
+
+def key_place(node: Node, pointer: Sequence[str | int]) -> Span:
+    """Where the key that ends ``pointer`` stands; for a list's item, and where there is no key, as `place`."""
+    _, key, complete = _follow(node, pointer)
+    return key.span(node.file) if complete and key is not None else place(node, pointer)
+
+
+def _follow(node: Node, pointer: Sequence[str | int]) -> tuple[Node, Place | None, bool]:
+    key: Place | None = None
+    for step in pointer:
+        value = node.value
+        if isinstance(value, dict) and str(step) in value:
+            node, key = value[str(step)], node.keys[str(step)]
+        elif isinstance(value, list) and str(step).isdecimal() and int(step) < len(value):
+            node, key = value[int(step)], None
+        else:
+            return node, key, False
+    return node, key, True
+
+
+def _decode(data: bytes, file: str) -> str:
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        before = data[: error.start].decode("utf-8")
+        message = f"byte 0x{data[error.start]:02x} at offset {error.start} is not UTF-8"
+        span = _Lines(before.removeprefix(_BOM)).end().span(file)
+        raise YamlProblem([reading_diagnostic("EVA-102", message, span)]) from None
+    lines = _Lines(text.removeprefix(_BOM))
+    if found := _FORBIDDEN.search(lines.text):
+        offset = len(data) - len(lines.text[found.start() :].encode())
+        message = f"the character U+{ord(found[0]):04X} at offset {offset} is not allowed"
+        span = lines.place(found.start(), found.end()).span(file)
+        raise YamlProblem([reading_diagnostic("EVA-103", message, span)])
+    return lines.text
+
+
+class _Lines:
+    """Character offsets into places. Ends never fall on the empty line behind a last line break."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._starts = [0, *(match.end() for match in _LINE_BREAK.finditer(text))]
+
+    def place(self, start: int, end: int) -> Place:
+        text = self.text
+        while end > start and text[end - 1] in " \t\r\n":
+            end -= 1
+        if start >= len(text):
+            start = end = len(text.rstrip("\r\n"))
+        return Place(*self._at(start), *self._at(max(start, end)))
+
+    def end(self) -> Place:
+        at = self._at(len(self.text))
+        return Place(*at, *at)
+
+    def _at(self, offset: int) -> tuple[int, int]:
+        line = bisect_right(self._starts, offset)
+        return line, offset - self._starts[line - 1] + 1
+
+
+class _Reader:
+    """One walk over libyaml's events, so that bounds hold before anything is built."""
+
+    def __init__(self, text: str, file: str) -> None:
+        self._file = file
+        self._lines = _Lines(text)
+        self._events: Iterator[Any] = yaml.parse(text, Loader=yaml.CSafeLoader)
+        self._problems: list[Diagnostic] = []
+        self._nodes = 0
+
+    def read(self) -> Node:
+        try:
+            node = self._document()
+        except yaml.YAMLError as error:
+            self._syntax(error)
+        except _TooMuch:
+            pass
+        if self._problems:
+            raise YamlProblem(self._problems)
+        return node
+
+    def _document(self) -> Node:
+        node = Node(None, self._file, self._lines.place(0, 0), Style.PLAIN)
+        documents = 0
+        for event in self._events:
+            if not isinstance(event, yaml.DocumentStartEvent):
+                continue
+            documents += 1
+            if documents > 1:
+                self._stop("EVA-109", "a second document starts here", self._place(event))
+            node = self._node(next(self._events), 1)
+        return node
+
+    def _node(self, event: Any, depth: int) -> Node:
+        self._check(event, depth)
+        if isinstance(event, yaml.MappingStartEvent):
+            return self._mapping(event, depth)
+        if isinstance(event, yaml.SequenceStartEvent):
+            return self._sequence(event, depth)
+        return self._scalar(event)
+
+    def _check(self, event: Any, depth: int) -> None:
+        where = self._place(event)
+        self._nodes += 1
+        if self._nodes > MAX_NODES:
+            self._stop("EVA-108", f"the file holds more than {MAX_NODES:,} values", where)
+        if depth > MAX_DEPTH:
+            self._stop("EVA-108", f"values are nested deeper than {MAX_DEPTH} levels", where)
+        if event.anchor is not None:
+            mark = "*" if isinstance(event, yaml.AliasEvent) else "&"
+            word = "alias" if mark == "*" else "anchor"
+            self._add("EVA-105", f"the {word} {mark}{clean_line(event.anchor, 80)} is not allowed", where)
+        if getattr(event, "tag", None) is not None:
+            self._add("EVA-106", f"the tag {clean_line(event.tag, 80)} is not allowed", where)
+
+    def _mapping(self, start: Any, depth: int) -> Node:
+        value: dict[str, Node] = {}
+        keys: dict[str, Place] = {}
+        last: Any = start
+        while not isinstance(event := next(self._events), yaml.MappingEndEvent):
+            key = self._node(event, depth + 1)
+            child = self._node(next(self._events), depth + 1)
+            last = child
+            if not isinstance(key.value, str):
+                self._add("EVA-107", "a key must be text" + _quoted_hint(key), key.place)
+            elif key.value in keys:
+                self._duplicate(key, keys[key.value])
+            else:
+                value[key.value], keys[key.value] = child, key.place
+        return Node(value, self._file, self._around(start, event, last), keys=keys)
+
+    def _sequence(self, start: Any, depth: int) -> Node:
+        value: list[Node] = []
+        while not isinstance(event := next(self._events), yaml.SequenceEndEvent):
+            value.append(self._node(event, depth + 1))
+        return Node(value, self._file, self._around(start, event, value[-1] if value else start))
+
+    def _scalar(self, event: Any) -> Node:
+        where = self._place(event)
+        if isinstance(event, yaml.AliasEvent):
+            return Node(None, self._file, where, Style.PLAIN)
+        style = {"'": Style.QUOTED, '"': Style.QUOTED, "|": Style.BLOCK, ">": Style.BLOCK}.get(event.style, Style.PLAIN)
+        value: Scalar = event.value
+        if style is Style.PLAIN:
+            try:
+                value = resolve(event.value)
+            except UnfitNumber:
+                self._add("EVA-110", f"{clean_line(event.value, 40)} is too large or not finite", where)
+        return Node(value, self._file, where, style, event.value)
+
+    def _around(self, start: Any, end: Any, last: Any) -> Place:
+        """A block collection ends with its last value: libyaml's own end is the next token, lines further down."""
+        opening = self._place(start)
+        if start.flow_style or last is start:
+            return self._lines.place(start.start_mark.index, end.end_mark.index)
+        return Place(opening.line, opening.column, last.place.end_line, last.place.end_column)
+
+    def _place(self, event: Any) -> Place:
+        return self._lines.place(event.start_mark.index, event.end_mark.index)
+
+    def _duplicate(self, key: Node, first: Place) -> None:
+        name = clean_line(key.text, 80)
+        self._add(
+            "EVA-104",
+            f"the key {name!r} is given twice, first in line {first.line}",
+            key.place,
+            first.span(self._file, "first given here", primary=False),
+        )
+
+    def _syntax(self, error: yaml.YAMLError) -> None:
+        marks = [(getattr(error, name + "_mark", None), getattr(error, name, None)) for name in ("problem", "context")]
+        found = [(mark.index, clean_line(text or "", 120)) for mark, text in marks if mark is not None]
+        if len(found) == 2 and found[0][0] >= len(self._lines.text.rstrip()):
+            found.reverse()  # what was never closed is noticed at the end of the file, but is wrong where it starts
+        primary, *others = [(self._lines.place(at, at), label) for at, label in found or [(0, "")]]
+        message = ": ".join(clean_line(text, 120) for _, text in reversed(marks) if text)
+        notices = [where.span(self._file, label, primary=False) for where, label in others]
+        self._add("EVA-101", message or "the YAML cannot be parsed", primary[0], *notices)
+
+    def _stop(self, code: str, message: str, where: Place) -> None:
+        self._problems.append(reading_diagnostic(code, message, where.span(self._file)))
+        raise _TooMuch
+
+    def _add(self, code: str, message: str, where: Place, *others: Span) -> None:
+        self._problems.append(reading_diagnostic(code, message, where.span(self._file), *others))
+        if len(self._problems) >= _MAX_DIAGNOSTICS:
+            raise _TooMuch
+
+
+class _TooMuch(Exception):
+    """The problems found so far are enough; the rest of the file is not read."""
+
+
+def _quoted_hint(key: Node) -> str:
+    return f'; write "{clean_line(key.text, 40)}"' if key.style is Style.PLAIN else ""
