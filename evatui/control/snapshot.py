@@ -6,7 +6,7 @@ All text in it has been through `evatui.kernel.model.text`; views show it as it 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
@@ -180,7 +180,7 @@ class AuditRow:
     request_id: str
     duration_us: int
     error_kind: str
-    record: Mapping[str, Any] = MappingProxyType({})
+    record: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
