@@ -1,0 +1,43 @@
+# Needs Python 3.11 or newer and make. PYTHON=path/to/python3.12 names the one to use.
+.DEFAULT_GOAL := help
+.PHONY: help run test lint style types walls soak bench screenshots run-venv dev-venv
+export PYTHON
+BIN := .venv/bin
+VIEWS := registry rejected audit
+PYTEST := $(BIN)/python -m pytest
+
+help: ## Show what there is to make
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
+
+run: run-venv ## Open the console on the bundled workspace
+	@exec $(BIN)/evatui .
+
+test: style types ## Check everything: style, types, walls and the whole test suite
+	$(PYTEST)
+
+lint: style types walls ## Check style, types and walls only
+
+style: dev-venv
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+
+types: dev-venv
+	$(BIN)/mypy
+
+walls: dev-venv
+	$(BIN)/lint-imports --no-cache
+
+soak: dev-venv ## Run the long tests at their full size
+	$(PYTEST) tests/soak -o addopts='--strict-markers -p no:cacheprovider' -o timeout=0
+
+bench: dev-venv ## Measure, and write tests/bench/RESULTS.md
+	$(BIN)/python -m tests.bench
+
+screenshots: run-venv ## Draw screenshots/*.svg again
+	@for view in $(VIEWS); do $(BIN)/evatui . --screenshot screenshots/$$view.svg --view $$view || exit; done
+
+run-venv:
+	@.ci/venv run
+
+dev-venv:
+	@.ci/venv dev
