@@ -1,0 +1,1 @@
+"""The ``eva`` command: words in, text or one JSON object out."""

@@ -1,0 +1,78 @@
+"""The walls between the rooms: what each may import, and what it costs to open the door."""
+
+from __future__ import annotations
+
+import json
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import evatui
+
+ROOT = Path(evatui.__file__).parent.parent
+UNIX_ONLY = ("fcntl", "termios", "resource")
+HEAVY = ("textual", "jsonschema", "jsonschema_rs", "lupa", "sqlite3", "evatui.runtime", "evatui.kernel.lua")
+
+_LOAD = """
+import importlib, json, sys
+masked, wanted = json.loads(sys.argv[1])
+sys.modules.update(dict.fromkeys(masked))
+for name in wanted:
+    importlib.import_module(name)
+print(json.dumps(sorted(name for name, module in sys.modules.items() if module is not None)))
+"""
+
+
+def rooms() -> dict[str, list[str]]:
+    """The modules of each room: ``evatui.kernel.lua`` is one, and so is ``evatui.cli``."""
+    found: dict[str, list[str]] = {}
+    for module in pkgutil.walk_packages([str(ROOT / "evatui")], "evatui."):
+        parts = module.name.split(".")
+        depth = 3 if parts[1] == "kernel" else 2
+        found.setdefault(".".join(parts[:depth]), []).append(module.name)
+    found.pop("evatui.kernel", None)
+    return found
+
+
+ROOMS = rooms()
+
+
+def loaded_by(*modules: str, masked: tuple[str, ...] = ()) -> set[str]:
+    """The names in ``sys.modules`` of a fresh interpreter that imported ``modules`` and nothing else."""
+    done = subprocess.run(
+        [sys.executable, "-c", _LOAD, json.dumps([masked, modules])],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return set(json.loads(done.stdout))
+
+
+def test_import_linter_finds_every_wall_standing() -> None:
+    code = "from importlinter.cli import lint_imports; raise SystemExit(lint_imports(no_cache=True, no_logo=True))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "0 broken" in done.stdout
+
+
+@pytest.mark.parametrize("room", sorted(ROOMS))
+def test_a_room_opens_without_the_modules_that_only_unix_has(room: str) -> None:
+    loaded = loaded_by(*ROOMS[room], masked=UNIX_ONLY)
+    assert set(ROOMS[room]) <= loaded
+    if not room.startswith("evatui.console"):
+        assert "textual" not in loaded
+
+
+def test_a_command_line_that_only_prints_help_loads_nothing_heavy() -> None:
+    loaded = loaded_by("evatui.cli.main")
+    assert [name for name in HEAVY if name in loaded] == []
+
+
+def test_the_model_knows_no_io() -> None:
+    loaded = loaded_by(*ROOMS["evatui.kernel.model"])
+    assert not loaded & {"asyncio", "socket", "sqlite3", "subprocess", "yaml"}
