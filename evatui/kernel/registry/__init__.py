@@ -1,0 +1,1 @@
+"""Which generation serves what: lifecycle, table, router, the call path, reload."""

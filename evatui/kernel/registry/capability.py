@@ -1,0 +1,93 @@
+"""All that the registry knows of one capability id."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from dataclasses import dataclass, field
+
+from evatui.kernel.admission.verdict import Candidate, Rejection
+from evatui.kernel.model.lifecycle import State, capability_state
+from evatui.kernel.registry.generation import Generation, GenerationId
+from evatui.kernel.registry.limiter import Limiter
+
+__all__ = ["KEPT_FOR_ROLLBACK", "Attempt", "Capability", "Kept", "Past"]
+
+KEPT_FOR_ROLLBACK = 5
+_KEPT_PAST = 20
+
+
+@dataclass(slots=True)
+class Attempt:
+    """A version that does not serve: on its way in, refused, or switched off."""
+
+    state: State
+    since: str
+    name: GenerationId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A version that served and can be brought back."""
+
+    name: GenerationId
+    candidate: Candidate
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """A generation that ended."""
+
+    name: GenerationId
+    version: str
+    digest: str
+    ended: str
+
+
+@dataclass(slots=True, eq=False)
+class Capability:
+    """``path`` is its manifest; ``candidate`` the newest sound version seen, served or not."""
+
+    id: str
+    limiter: Limiter
+    path: str
+    since: str
+    active: Generation | None = None
+    draining: list[Generation] = field(default_factory=list)
+    attempt: Attempt | None = None
+    parked: Attempt | None = None
+    parked_digest: str = ""
+    candidate: Candidate | None = None
+    rejection: Rejection | None = None
+    rejected_at: str = ""
+    disk_digest: str = ""
+    kept: deque[Kept] = field(default_factory=lambda: deque(maxlen=KEPT_FOR_ROLLBACK))
+    past: deque[Past] = field(default_factory=lambda: deque(maxlen=_KEPT_PAST))
+    quarantined: str | None = None
+    hold: str | None = None
+    gone: bool = False
+    calls: int = 0
+    errors: int = 0
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    wanted: int = 0
+    room: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def state(self) -> State:
+        resting = [slot.state for slot in (self.parked, self.attempt) if slot is not None]
+        live = [State.DRAINING] * len(self.draining) + ([State.ACTIVE] if self.active else [])
+        return capability_state([*live, *resting])
+
+    @property
+    def live(self) -> int:
+        """Generations that hold Lua states."""
+        return len(self.draining) + (self.active is not None)
+
+    @property
+    def in_flight(self) -> int:
+        return sum(g.in_flight for g in self.draining) + (self.active.in_flight if self.active else 0)
+
+    def keep(self, generation: Generation) -> None:
+        """Remembers a version for rollback, the newest first, each digest once."""
+        others = [kept for kept in self.kept if kept.candidate.snapshot.digest != generation.digest]
+        self.kept = deque([Kept(generation.name, generation.candidate), *others], maxlen=KEPT_FOR_ROLLBACK)

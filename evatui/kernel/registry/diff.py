@@ -1,0 +1,40 @@
+"""What differs between two versions of a capability: files by digest, manifest fields by value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from evatui.kernel.admission.verdict import Candidate
+
+__all__ = ["difference"]
+
+
+def difference(before: Candidate | None, after: Candidate) -> dict[str, Any]:
+    """``{"files": [{path, from, to}], "fields": [{path, from, to}]}``; ``from`` or ``to`` is None where absent."""
+    if before is None:
+        return {}
+    return {"files": list(_files(before, after)), "fields": list(_fields(before, after))}
+
+
+def _files(before: Candidate, after: Candidate) -> Iterator[dict[str, Any]]:
+    old = {path: file.digest for path, file in before.snapshot.files.items()}
+    new = {path: file.digest for path, file in after.snapshot.files.items()}
+    for path in sorted(old.keys() | new.keys()):
+        if old.get(path) != new.get(path):
+            yield {"path": path, "from": old.get(path), "to": new.get(path)}
+
+
+def _fields(before: Candidate, after: Candidate) -> Iterator[dict[str, Any]]:
+    old, new = dict(_flat(before.manifest.raw)), dict(_flat(after.manifest.raw))
+    for path in sorted(old.keys() | new.keys()):
+        if old.get(path) != new.get(path):
+            yield {"path": path, "from": old.get(path), "to": new.get(path)}
+
+
+def _flat(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for key, entry in value.items():
+        if isinstance(entry, Mapping) and entry:
+            yield from _flat(entry, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", entry

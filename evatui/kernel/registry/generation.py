@@ -1,0 +1,64 @@
+"""One generation of a capability, from its first validation to its end."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+
+from evatui.kernel.admission.verdict import Candidate
+from evatui.kernel.lua.engine import LoadedProgram
+from evatui.kernel.model.lifecycle import State
+from evatui.kernel.model.manifest import Manifest
+
+__all__ = ["Generation", "GenerationId"]
+
+
+@dataclass(frozen=True, slots=True)
+class GenerationId:
+    """``id`` is ``<id>@<version>+build.<date>.<n>``; ``number`` counts per workspace and is shown as ``g41``."""
+
+    id: str
+    number: int
+
+    @property
+    def short(self) -> str:
+        return f"g{self.number}"
+
+
+@dataclass(slots=True, weakref_slot=True, eq=False)
+class Generation:
+    """A loaded version. Used on the kernel's loop only.
+
+    It holds the only reference to its Lua states: once drained and dropped, they are freed.
+    """
+
+    name: GenerationId
+    candidate: Candidate
+    program: LoadedProgram
+    state: State
+    since: str
+    in_flight: int = 0
+    calls: int = 0
+    errors: int = 0
+    drain_deadline: float | None = None
+    idle: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def __post_init__(self) -> None:
+        self.idle.set()
+
+    @property
+    def manifest(self) -> Manifest:
+        return self.candidate.manifest
+
+    @property
+    def digest(self) -> str:
+        return self.candidate.snapshot.digest
+
+    def enter(self) -> None:
+        self.in_flight += 1
+        self.idle.clear()
+
+    def leave(self) -> None:
+        self.in_flight -= 1
+        if self.in_flight == 0:
+            self.idle.set()

@@ -1,0 +1,81 @@
+"""What a handler's outcome means to its caller (interfaces §4, §5). Pure; runs in the worker thread."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from evatui.kernel.admission.verdict import Candidate
+from evatui.kernel.lua.outcome import AMBIGUOUS, BadValue, Outcome, Raised, Returned, Verdict, resolve_empty
+from evatui.kernel.model.call import Response
+from evatui.kernel.model.errors import HANDLER_KINDS, CallError, ErrorKind, Origin
+from evatui.kernel.model.text import clean, clean_line
+
+__all__ = ["interpret"]
+
+_MESSAGE = 1000
+_HANDLER = {"origin": Origin.HANDLER.value}
+
+
+def _refused(kind: ErrorKind, message: str, *, retryable: bool = False, **details: Any) -> Response:
+    return Response(False, error=CallError(kind, clean(message, _MESSAGE), retryable, None, details))
+
+
+def interpret(outcome: Outcome, candidate: Candidate) -> Response:
+    """The `Response` of a handler that ended in ``outcome``; a result is checked against the output schema."""
+    match outcome:
+        case Verdict(kind, message):
+            return _refused(kind, message, retryable=kind is ErrorKind.TIMEOUT)
+        case BadValue(path, message):
+            return _refused(ErrorKind.INVALID_OUTPUT, f"{path}: {message}", path=path, **_HANDLER)
+        case Raised():
+            return _raised(outcome)
+        case Returned(value):
+            return _returned(value, candidate)
+
+
+def _raised(raised: Raised) -> Response:
+    place = {"file": raised.file, "line": raised.line} if raised.file else {}
+    return _handler_error(raised.kind, raised.message, raised.retryable, place)
+
+
+def _handler_error(kind: str | None, message: str, retryable: bool, details: Mapping[str, Any]) -> Response:
+    if kind in HANDLER_KINDS:
+        return _refused(ErrorKind(kind), message, retryable=retryable, **_HANDLER, **details)
+    named = {"kind": clean_line(kind, 64)} if kind else {}
+    return _refused(ErrorKind.HANDLER_ERROR, message, retryable=retryable, **_HANDLER, **named, **details)
+
+
+def _returned(value: Any, candidate: Candidate) -> Response:
+    if not isinstance(value, dict) or not isinstance(value.get("ok"), bool):
+        return _refused(
+            ErrorKind.INVALID_RESPONSE,
+            "the handler must return {ok = true, result = …} or {ok = false, error = {…}}",
+            **_HANDLER,
+        )
+    return _succeeded(value, candidate) if value["ok"] else _failed(value.get("error"))
+
+
+def _failed(error: Any) -> Response:
+    if not isinstance(error, dict) or not isinstance(error.get("kind"), str):
+        message = "ok = false needs error = {kind = …, message = …}"
+        return _refused(ErrorKind.INVALID_RESPONSE, message, **_HANDLER)
+    message = error.get("message")
+    text = message if isinstance(message, str) else "the handler gave no message"
+    return _handler_error(error["kind"], text, error.get("retryable") is True, {})
+
+
+def _succeeded(value: dict[str, Any], candidate: Candidate) -> Response:
+    output = candidate.output
+    result = resolve_empty(value.get("result"), output.empty_is_array)
+    violations = output.check(result)
+    if violations:
+        return _refused(
+            ErrorKind.INVALID_OUTPUT,
+            f"the result does not fit {candidate.output_name}: {violations[0].text}",
+            violations=[{"pointer": v.pointer, "message": v.message} for v in violations],
+            **_HANDLER,
+        )
+    meta = value.get("meta")
+    meta = {} if meta is AMBIGUOUS else resolve_empty(meta, lambda _: False)
+    return Response(True, result, meta if isinstance(meta, dict) else None)

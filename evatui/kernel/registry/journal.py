@@ -1,0 +1,72 @@
+"""What the registry tells the world: an event for those who watch, an audit record for later.
+
+Events go out at once, on the loop; records are written by one thread, in order, so that a slow
+disk never holds the loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+from evatui.kernel.model.call import KERNEL, Actor
+from evatui.kernel.model.clock import Clock, rfc3339
+from evatui.kernel.model.diagnostic import Diagnostic
+from evatui.kernel.model.lifecycle import State
+from evatui.kernel.records.audit import Audit
+from evatui.kernel.records.codes import AuditCode
+from evatui.kernel.records.events import EventBus
+
+__all__ = ["Journal"]
+
+T = TypeVar("T")
+
+
+class Journal:
+    def __init__(self, bus: EventBus, audit: Audit, clock: Clock) -> None:
+        self._bus = bus
+        self._audit = audit
+        self._clock = clock
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="eva-journal")
+
+    def at(self) -> str:
+        return rfc3339(self._clock.now())
+
+    def tell(
+        self,
+        what: str,
+        capability_id: str,
+        state: State,
+        *,
+        generation: str | None = None,
+        from_generation: str | None = None,
+        reason: str | None = None,
+        diagnostics: Sequence[Diagnostic] = (),
+        actor: Actor = KERNEL,
+        **extra: Any,
+    ) -> None:
+        """Emits ``/capability/<what>`` (interfaces §7)."""
+        payload = {
+            "id": capability_id,
+            "generation": generation,
+            "from_generation": from_generation,
+            "state": state.value,
+            "reason": reason,
+            "diagnostics": [diagnostic.to_json() for diagnostic in diagnostics],
+            **extra,
+        }
+        self._bus.emit(f"/capability/{what}", payload, actor=actor)
+
+    def write(self, code: AuditCode, outcome: str, actor: Actor, **fields: Any) -> None:
+        """Appends a record in the background; a sink that fails shows in its own health."""
+        self._writer.submit(self._audit.note, code, outcome, actor, **fields)
+
+    async def written(self, write: Callable[[], T]) -> T:
+        """Runs ``write`` in the same thread, after all that came before, and waits for it."""
+        return await asyncio.get_running_loop().run_in_executor(self._writer, write)
+
+    def close(self) -> None:
+        """Waits for what was submitted. Called off the loop."""
+        self._writer.shutdown(wait=True)

@@ -1,0 +1,88 @@
+"""Slots of a capability: at most ``concurrency`` calls run, the others wait in line.
+
+A limiter belongs to a capability, not to a generation: a reload neither frees nor doubles the
+slots, so a new version cannot be used to get round the limit.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Sequence
+
+from evatui.kernel.model.clock import Clock
+from evatui.kernel.model.errors import ErrorKind, failure
+
+__all__ = ["QUEUE_FACTOR", "Limiter"]
+
+QUEUE_FACTOR = 4
+"""Calls that may wait, per slot; a fuller queue refuses."""
+
+
+class Limiter:
+    """First come, first served; each waiter against its own deadline. Used on the kernel's loop only."""
+
+    def __init__(self, capability_id: str, concurrency: int, clock: Clock) -> None:
+        self._id = capability_id
+        self._concurrency = concurrency
+        self._clock = clock
+        self._running = 0
+        self._waiting: deque[asyncio.Future[None]] = deque()
+
+    @property
+    def running(self) -> int:
+        return self._running
+
+    @property
+    def queued(self) -> int:
+        return sum(not future.done() for future in self._waiting)
+
+    def resize(self, concurrency: int) -> None:
+        """A tighter limit never cuts a running call; a wider one lets waiters in at once."""
+        self._concurrency = concurrency
+        self._admit()
+
+    async def acquire(self, deadline: float, ancestors: Sequence[str] = ()) -> None:
+        """Takes a slot, in line. ``deadline`` is on the monotonic clock, in seconds.
+
+        Raises `CallFailed`: ``ConcurrencyLimited`` where the queue is full or the wait would be for
+        a slot that the call's own ancestor holds, ``Timeout`` where the deadline passes in line.
+        """
+        if self._running < self._concurrency and not self.queued:
+            self._running += 1
+            return
+        if self._id in ancestors:
+            raise failure(
+                ErrorKind.CONCURRENCY_LIMITED,
+                f"{self._id} is full and this call descends from one of its own calls: waiting could never end",
+            )
+        if self.queued >= QUEUE_FACTOR * self._concurrency:
+            raise failure(
+                ErrorKind.CONCURRENCY_LIMITED,
+                f"{self._id} runs {self._running} calls and {self.queued} wait: the queue is full",
+                retryable=True,
+            )
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(future)
+        try:
+            await asyncio.wait_for(future, max(0.0, deadline - self._clock.monotonic()))
+        except TimeoutError:
+            raise failure(ErrorKind.TIMEOUT, f"the deadline passed while waiting for a slot of {self._id}") from None
+        except asyncio.CancelledError:
+            if future.done() and not future.cancelled():
+                self.release()  # the slot was granted in the same turn of the loop as the cancellation
+            raise
+        finally:
+            if future in self._waiting:
+                self._waiting.remove(future)
+
+    def release(self) -> None:
+        self._running -= 1
+        self._admit()
+
+    def _admit(self) -> None:
+        while self._waiting and self._running < self._concurrency:
+            future = self._waiting.popleft()
+            if not future.done():
+                self._running += 1
+                future.set_result(None)

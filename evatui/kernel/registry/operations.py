@@ -1,0 +1,207 @@
+"""What an operator does to one capability: drain, disable, enable, roll back."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any
+
+from evatui.kernel.admission.admit import admit
+from evatui.kernel.admission.verdict import Rejection
+from evatui.kernel.model.call import Actor
+from evatui.kernel.model.clock import Clock
+from evatui.kernel.model.diagnostic import Reason
+from evatui.kernel.model.errors import ErrorKind, failure
+from evatui.kernel.model.lifecycle import State
+from evatui.kernel.model.text import clean_line
+from evatui.kernel.records.codes import AuditCode
+from evatui.kernel.registry.capability import Capability, Kept
+from evatui.kernel.registry.registry import Registry
+from evatui.kernel.registry.reload import Reloader
+from evatui.kernel.storage.history import History
+from evatui.kernel.workspace.layout import Layout
+
+__all__ = ["DISABLED", "DRAINED", "Operations", "Receipt"]
+
+DRAINED = "drained"
+DISABLED = "disabled"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """What a command did; ``source`` and ``target`` name generations."""
+
+    id: str
+    action: str
+    source: str | None
+    target: str | None
+    at: str
+    actor: str
+    duration_ms: float
+    cut: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "id": self.id,
+            "action": self.action,
+            "from": self.source,
+            "to": self.target,
+            "at": self.at,
+            "actor": self.actor,
+            "duration_ms": round(self.duration_ms, 3),
+            "cut": self.cut,
+        }
+
+
+class Operations:
+    """Every method takes ``if_generation``: refused with ``Conflict`` where another one serves by now."""
+
+    def __init__(self, registry: Registry, reloader: Reloader, history: History, layout: Layout, clock: Clock) -> None:
+        self._registry = registry
+        self._reloader = reloader
+        self._history = history
+        self._layout = layout
+        self._clock = clock
+
+    async def drain(self, capability_id: str, actor: Actor, if_generation: str | None = None) -> Receipt:
+        """No new calls until ``enable``; returns when the running ones have ended or were cut."""
+        started = self._clock.monotonic()
+        capability = self._serving(capability_id, if_generation)
+        source = _name(capability)
+        await self._hold(capability, DRAINED)
+        task = self._registry.withdraw(capability, State.DISABLED, actor, DRAINED)
+        cut = await asyncio.shield(task) if task is not None else 0
+        return self._receipt(capability, "drain", source, None, actor, started, cut)
+
+    async def disable(self, capability_id: str, actor: Actor, if_generation: str | None = None) -> Receipt:
+        """No new calls until ``enable``; returns at once, the running ones drain."""
+        started = self._clock.monotonic()
+        capability = self._known(capability_id)
+        self._guard(capability, if_generation)
+        source = _name(capability)
+        await self._hold(capability, DISABLED)
+        self._registry.withdraw(capability, State.DISABLED, actor, DISABLED)
+        return self._receipt(capability, "disable", source, None, actor, started)
+
+    async def enable(self, capability_id: str, actor: Actor) -> Receipt:
+        """Lifts a drain or a disable and serves what the disk holds."""
+        started = self._clock.monotonic()
+        capability = self._known(capability_id)
+        sound = capability.candidate
+        if capability.hold is None and sound is not None and not sound.manifest.enabled:
+            message = f"{capability.id} is disabled by its manifest: set `enabled: true` in {capability.path}"
+            raise failure(ErrorKind.CONFLICT, message)
+        await self._hold(capability, None)
+        plan = await self._reloader.run(actor=actor, explicit=True, ids=(capability.id,))
+        refused = next((change for change in plan.changes if change.diagnostics), None)
+        if refused is not None and capability.active is None:
+            first = refused.diagnostics[0]
+            raise failure(ErrorKind.CONFLICT, f"{capability.id} is on again, but refused: {first.code} {first.message}")
+        return self._receipt(capability, "enable", None, _name(capability), actor, started)
+
+    async def rollback(
+        self, capability_id: str, actor: Actor, to: str | None = None, if_generation: str | None = None
+    ) -> Receipt:
+        """Serves an earlier version again, as a new generation; the one it replaces is quarantined."""
+        started = self._clock.monotonic()
+        capability = self._known(capability_id)
+        self._guard(capability, if_generation)
+        kept = _choose(capability, to)
+        source, bad = _name(capability), capability.active.digest if capability.active else capability.disk_digest
+        policy = self._reloader.policy
+        assert policy is not None  # set by the first run, which precedes every command
+        verdict = await asyncio.to_thread(admit, kept.candidate.snapshot, layout=self._layout, policy=policy)
+        if isinstance(verdict, Rejection):
+            first = verdict.diagnostics[0]
+            raise failure(ErrorKind.CONFLICT, f"{kept.name.short} would be refused now: {first.code} {first.message}")
+        await self._hold(capability, None)
+        name, rejected = await self._reloader.bring_up(capability, verdict, actor, fresh=True)
+        if rejected is not None:
+            first = rejected.diagnostics[0]
+            raise failure(ErrorKind.CONFLICT, f"{kept.name.short} does not load any more: {first.message}")
+        if name is None:
+            raise failure(ErrorKind.CONFLICT, f"{capability.id} changed meanwhile: look again")
+        capability.quarantined = bad
+        self._registry.journal.tell(
+            "rolled_back",
+            capability.id,
+            State.ACTIVE,
+            generation=name.id,
+            from_generation=source,
+            reason=Reason.ROLLED_BACK.value,
+            actor=actor,
+        )
+        self._registry.journal.write(
+            AuditCode.CAPABILITY_ROLLED_BACK,
+            "ok",
+            actor,
+            capability_id=capability.id,
+            generation=name.id,
+            detail={"from": source, "restores": kept.name.id},
+        )
+        return self._receipt(capability, "rollback", source, name.id, actor, started)
+
+    # -- guards -----------------------------------------------------------------------------
+
+    def _known(self, capability_id: str) -> Capability:
+        capability = self._registry.capabilities.get(capability_id)
+        if capability is None or capability.gone:
+            raise failure(ErrorKind.NOT_FOUND, f"no capability with the id {clean_line(capability_id, 128)}")
+        return capability
+
+    def _serving(self, capability_id: str, if_generation: str | None) -> Capability:
+        capability = self._known(capability_id)
+        self._guard(capability, if_generation)
+        if capability.active is None:
+            raise failure(ErrorKind.CONFLICT, f"{capability.id} serves nothing: it is {capability.state}")
+        return capability
+
+    def _guard(self, capability: Capability, if_generation: str | None) -> None:
+        names = (capability.active.name.id, capability.active.name.short) if capability.active else ()
+        if if_generation is not None and if_generation not in names:
+            serving = capability.active.name.short if capability.active else "nothing"
+            raise failure(
+                ErrorKind.CONFLICT,
+                f"{capability.id} moved: {serving} serves now, not {clean_line(if_generation, 200)}",
+            )
+
+    async def _hold(self, capability: Capability, hold: str | None) -> None:
+        await asyncio.to_thread(self._history.set_hold, capability.id, hold)
+        capability.hold = hold
+
+    def _receipt(
+        self,
+        capability: Capability,
+        action: str,
+        source: str | None,
+        target: str | None,
+        actor: Actor,
+        started: float,
+        cut: int = 0,
+    ) -> Receipt:
+        return Receipt(
+            id=capability.id,
+            action=action,
+            source=source,
+            target=target,
+            at=self._registry.journal.at(),
+            actor=actor.id or actor.type.value,
+            duration_ms=(self._clock.monotonic() - started) * 1000,
+            cut=cut,
+        )
+
+
+def _name(capability: Capability) -> str | None:
+    return capability.active.name.id if capability.active else None
+
+
+def _choose(capability: Capability, to: str | None) -> Kept:
+    serving = capability.active.digest if capability.active else None
+    candidates = [kept for kept in capability.kept if kept.candidate.snapshot.digest != serving]
+    if to is None and candidates:
+        return candidates[0]
+    for kept in candidates:
+        if to in (kept.name.id, kept.name.short):
+            return kept
+    known = ", ".join(kept.name.short for kept in candidates) or "none"
+    raise failure(ErrorKind.NOT_FOUND, f"{capability.id} has no such generation to go back to; kept: {known}")

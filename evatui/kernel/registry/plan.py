@@ -1,0 +1,153 @@
+"""What a reload would change: the disk's verdicts held against what serves. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from evatui.kernel.admission.verdict import Candidate, Rejection
+from evatui.kernel.model.diagnostic import Diagnostic, Reason
+from evatui.kernel.model.ids import fold
+from evatui.kernel.registry.capability import Capability
+from evatui.kernel.registry.diff import difference
+
+__all__ = ["KNOWN", "Action", "Change", "compare", "main_verdicts", "plan_digest"]
+
+_BY_RUNNING = frozenset({Reason.LUA_LOAD_FAILED, Reason.HEALTH_FAILED})
+"""Refusals that only loading could give: the same bytes are not loaded again by themselves."""
+
+KNOWN = "known"
+"""The reason of a change that refuses what is refused already."""
+
+
+class Action(StrEnum):
+    ADD = "add"
+    UPDATE = "update"
+    REMOVE = "remove"
+    UNCHANGED = "unchanged"
+    REJECT = "reject"
+    HOLD = "hold"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """``key`` is the id, or the path of a file without a usable one; ``source``/``target`` name generations."""
+
+    key: str
+    path: str
+    action: Action
+    verdict: Candidate | Rejection | None = None
+    source: str | None = None
+    target: str | None = None
+    diff: Mapping[str, Any] = field(default_factory=dict)
+    reason: str = ""
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        return self.verdict.diagnostics if isinstance(self.verdict, Rejection) else ()
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "id": self.key,
+            "path": self.path,
+            "action": self.action.value,
+            "from": self.source,
+            "to": self.target,
+            "change_class": "hot",
+            "diff": dict(self.diff),
+            "examples": [],
+            "diagnostics": [diagnostic.to_json() for diagnostic in self.diagnostics],
+            "reason": self.reason,
+        }
+
+
+def main_verdicts(
+    verdicts: Mapping[str, Candidate | Rejection], capabilities: Mapping[str, Capability]
+) -> tuple[dict[str, Candidate | Rejection], dict[str, Rejection]]:
+    """One verdict for each id, and the refusals that belong to none, by path.
+
+    A file without a usable id still speaks for the capability that it defined before. Where two
+    files claim one id, the file of the serving one speaks for it, else the first.
+    """
+    owners = {capability.path: key for key, capability in capabilities.items() if not capability.gone}
+    named: dict[str, Candidate | Rejection] = {}
+    strays: dict[str, Rejection] = {}
+    for path, verdict in sorted(verdicts.items(), key=lambda item: (item[0] not in owners, item[0])):
+        key = _id_of(verdict) or owners.get(path)
+        if key is not None and not _claimed(key, named):
+            named[key] = verdict
+        elif isinstance(verdict, Rejection):
+            strays[path] = verdict
+    return named, strays
+
+
+def _claimed(key: str, named: Iterable[str]) -> bool:
+    return any(fold(key) == fold(other) for other in named)
+
+
+def _id_of(verdict: Candidate | Rejection) -> str | None:
+    return verdict.manifest.id if isinstance(verdict, Candidate) else verdict.id
+
+
+def compare(
+    named: Mapping[str, Candidate | Rejection], capabilities: Mapping[str, Capability], *, explicit: bool
+) -> list[Change]:
+    """Changes in the order of ids. ``explicit``: someone asked, so a refused or unwatched version is tried again."""
+    changes = [_change(key, verdict, capabilities.get(key), explicit) for key, verdict in sorted(named.items())]
+    changes += [
+        Change(key, capability.path, Action.REMOVE, source=_serving(capability))
+        for key, capability in sorted(capabilities.items())
+        if key not in named and not capability.gone
+    ]
+    return changes
+
+
+def _serving(capability: Capability | None) -> str | None:
+    return capability.active.name.id if capability and capability.active else None
+
+
+def _change(key: str, verdict: Candidate | Rejection, capability: Capability | None, explicit: bool) -> Change:
+    serving = _serving(capability)
+    if isinstance(verdict, Rejection):
+        known = capability is not None and capability.rejection == verdict
+        return Change(key, verdict.path, Action.REJECT, verdict, serving, reason=KNOWN if known else "")
+    action, reason = _judge(verdict, capability, explicit)
+    before = capability.active.candidate if capability and capability.active else None
+    diff = difference(before, verdict) if action is Action.UPDATE else {}
+    return Change(key, verdict.path, action, verdict, serving, diff=diff, reason=reason)
+
+
+def _judge(candidate: Candidate, capability: Capability | None, explicit: bool) -> tuple[Action, str]:
+    digest = candidate.snapshot.digest
+    if capability is None or capability.gone:
+        return Action.ADD, ""
+    if capability.active is not None and capability.active.digest == digest:
+        return Action.UNCHANGED, ""
+    if capability.quarantined == digest:
+        return Action.HOLD, Reason.QUARANTINED.value
+    if not explicit:
+        refused = capability.rejection
+        if refused is not None and refused.digest == digest and refused.diagnostics[0].reason in _BY_RUNNING:
+            return Action.UNCHANGED, "refused"
+        if capability.active is not None and not capability.active.manifest.reload.hot_reload:
+            return Action.HOLD, "hot_reload is off: reload it by hand"
+    if capability.parked is not None and capability.parked_digest == digest and _rests(candidate, capability):
+        return Action.UNCHANGED, ""
+    return (Action.UPDATE if capability.active is not None else Action.ADD), ""
+
+
+def _rests(candidate: Candidate, capability: Capability) -> bool:
+    return not candidate.manifest.enabled or capability.hold is not None
+
+
+def plan_digest(changes: Iterable[Change], epoch: str) -> str:
+    """Names a plan: the same digest is the same set of changes over the same bytes and policy."""
+    hashed = hashlib.sha256(epoch.encode())
+    for change in changes:
+        verdict = change.verdict
+        digest = verdict.snapshot.digest if isinstance(verdict, Candidate) else verdict.digest if verdict else ""
+        hashed.update(f"\n{change.key}\t{change.action}\t{change.source}\t{digest}".encode())
+    return hashed.hexdigest()

@@ -1,0 +1,331 @@
+"""The registry: what serves, what drains, what was refused, and every edge between.
+
+Used on the kernel's loop only. Publishing is one assignment of `Registry.table`; whatever fails
+before it leaves the old table object in place.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+
+from evatui.kernel.admission.verdict import Candidate, Rejection
+from evatui.kernel.lua.engine import LoadedProgram
+from evatui.kernel.model.call import KERNEL, Actor
+from evatui.kernel.model.clock import Clock
+from evatui.kernel.model.errors import ErrorKind
+from evatui.kernel.model.lifecycle import State
+from evatui.kernel.records.codes import AuditCode
+from evatui.kernel.registry.capability import Attempt, Capability, Past
+from evatui.kernel.registry.generation import Generation, GenerationId
+from evatui.kernel.registry.journal import Journal
+from evatui.kernel.registry.limiter import Limiter
+from evatui.kernel.registry.table import EMPTY_TABLE, Table
+from evatui.kernel.registry.trail import Trail
+
+__all__ = ["Registry"]
+
+
+class Registry:
+    def __init__(self, journal: Journal, clock: Clock) -> None:
+        self.table: Table = EMPTY_TABLE
+        self.capabilities: dict[str, Capability] = {}
+        self.strays: dict[str, tuple[Rejection, str]] = {}
+        """Refused files that speak for no capability, by path, with the time of the refusal."""
+        self.trail = Trail()
+        self.journal = journal
+        self._clock = clock
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    # -- attempts ---------------------------------------------------------------------------
+
+    def capability(self, capability_id: str, path: str) -> Capability:
+        """The record of an id, made at first sight; a deleted one that comes back starts anew."""
+        found = self.capabilities.get(capability_id)
+        if found is None:
+            limiter = Limiter(capability_id, 1, self._clock)
+            found = Capability(capability_id, limiter, path, self.journal.at())
+            self.capabilities[capability_id] = found
+        found.path = path
+        found.gone = False
+        return found
+
+    def begin(self, capability: Capability, actor: Actor) -> Attempt:
+        """A version enters validation: a refused or switched-off one again, else a new one."""
+        attempt = capability.attempt
+        if attempt is None and capability.parked is not None:
+            attempt, capability.parked = capability.parked, None
+        if attempt is None:
+            attempt = Attempt(State.PENDING, self.journal.at())
+            self._edge(capability, None, State.PENDING, None, actor)
+        else:
+            self._move(capability, attempt, State.PENDING, actor)
+        attempt.name = None
+        capability.attempt = attempt
+        serving = capability.active
+        self.journal.tell(
+            "loading",
+            capability.id,
+            State.PENDING,
+            from_generation=serving.name.id if serving else None,
+            actor=actor,
+        )
+        return attempt
+
+    def refuse(self, capability: Capability, rejection: Rejection, actor: Actor) -> None:
+        """The attempt ends in Rejected; whatever serves goes on serving."""
+        attempt = capability.attempt or self.begin(capability, actor)
+        reason = rejection.diagnostics[0].reason.value
+        self._move(capability, attempt, State.REJECTED, actor, reason)
+        capability.rejection = rejection
+        capability.rejected_at = self.journal.at()
+        serving = capability.active
+        self.journal.tell(
+            "reload_failed" if serving else "rejected",
+            capability.id,
+            State.REJECTED,
+            from_generation=serving.name.id if serving else None,
+            reason=reason,
+            diagnostics=rejection.diagnostics,
+            actor=actor,
+        )
+        self.journal.write(
+            AuditCode.CAPABILITY_REJECTED, "refused", actor, capability_id=capability.id, detail={"reason": reason}
+        )
+
+    def shadow_loaded(self, capability: Capability, name: GenerationId, actor: Actor) -> None:
+        attempt = capability.attempt
+        if attempt is not None:
+            attempt.name = name
+            self._move(capability, attempt, State.SHADOW, actor)
+
+    def forget_attempt(self, capability: Capability, actor: Actor) -> None:
+        """What was refused on disk is no longer there: the disk holds what serves, or nothing."""
+        capability.rejection = None
+        if capability.attempt is not None:
+            self._move(capability, capability.attempt, State.UNREGISTERED, actor)
+            capability.attempt = None
+
+    def park(self, capability: Capability, candidate: Candidate, actor: Actor, reason: str) -> None:
+        """A sound version that must not serve: switched off by its manifest or held by an operator."""
+        attempt = capability.attempt
+        if attempt is not None:
+            self._move(capability, attempt, State.DISABLED, actor, reason)
+            self._drop_parked(capability, actor)
+            capability.parked, capability.attempt = attempt, None
+        capability.parked_digest = candidate.snapshot.digest
+        capability.rejection = None
+
+    # -- the one switch ---------------------------------------------------------------------
+
+    def publish(
+        self, capability: Capability, candidate: Candidate, program: LoadedProgram, name: GenerationId, actor: Actor
+    ) -> Generation:
+        """New serves, old drains: one assignment of one immutable table.
+
+        All that can fail has happened before; what follows the assignment only tells of it.
+        """
+        generation = Generation(name, candidate, program, State.ACTIVE, self.journal.at())
+        table = self.table.with_active(generation)
+        old = capability.active
+        self.table = table
+        capability.active = generation
+        capability.limiter.resize(candidate.manifest.limits.concurrency)
+        capability.since = generation.since
+        capability.rejection = None
+        if capability.attempt is not None:
+            self._move(capability, capability.attempt, State.ACTIVE, actor)
+            capability.attempt = None
+        self._drop_parked(capability, actor)
+        self.journal.tell(
+            "loaded",
+            capability.id,
+            State.ACTIVE,
+            generation=name.id,
+            from_generation=old.name.id if old else None,
+            actor=actor,
+        )
+        self.journal.write(
+            AuditCode.CAPABILITY_PUBLISHED,
+            "ok",
+            actor,
+            capability_id=capability.id,
+            generation=name.id,
+            script_digest=candidate.script_digest,
+            manifest_digest=candidate.snapshot.manifest.digest,
+        )
+        if old is not None:
+            capability.keep(old)
+            self._drain(capability, old, State.UNREGISTERED, actor, successor=generation)
+        return generation
+
+    # -- leaving ----------------------------------------------------------------------------
+
+    def withdraw(
+        self, capability: Capability, end: State, actor: Actor, reason: str, timeout_ms: int | None = None
+    ) -> asyncio.Task[int] | None:
+        """No new calls at once; the running ones end or are cut at the deadline.
+
+        The task's result is the number of calls that were cut; None where nothing served.
+        """
+        old = capability.active
+        if old is None:
+            return None
+        self.table = self.table.without(capability.id)
+        capability.active = None
+        capability.keep(old)
+        return self._drain(capability, old, end, actor, reason=reason, timeout_ms=timeout_ms)
+
+    def stop(self, capability: Capability, actor: Actor) -> None:
+        """The manifest is gone: no new calls from now on."""
+        capability.gone = True
+        self.withdraw(capability, State.UNREGISTERED, actor, "removed")
+
+    def forget(self, capability: Capability, actor: Actor) -> None:
+        """Lets go of what does not serve; the capability is unregistered once the last call has ended."""
+        self.forget_attempt(capability, actor)
+        self._drop_parked(capability, actor)
+        if not capability.draining:
+            self._unregistered(capability, None, actor)
+
+    def _drain(
+        self,
+        capability: Capability,
+        generation: Generation,
+        end: State,
+        actor: Actor,
+        *,
+        successor: Generation | None = None,
+        reason: str = "",
+        timeout_ms: int | None = None,
+    ) -> asyncio.Task[int]:
+        self._move_generation(capability, generation, State.DRAINING, actor, reason)
+        capability.draining.append(generation)
+        seconds = (generation.manifest.reload.drain_timeout_ms if timeout_ms is None else timeout_ms) / 1000
+        generation.drain_deadline = self._clock.monotonic() + seconds
+        self.journal.tell(
+            "draining", capability.id, State.DRAINING, generation=generation.name.id, reason=reason or None, actor=actor
+        )
+        published = (successor.name.id, successor.since) if successor else None
+        return self._spawn(self._drained(capability, generation, end, actor, seconds, published, reason))
+
+    async def _drained(
+        self,
+        capability: Capability,
+        generation: Generation,
+        end: State,
+        actor: Actor,
+        seconds: float,
+        published: tuple[str, str] | None,
+        reason: str,
+    ) -> int:
+        cut = 0
+        try:
+            await asyncio.wait_for(generation.idle.wait(), seconds)
+        except TimeoutError:
+            cut = generation.program.kill(ErrorKind.CANCELLED)
+            await generation.idle.wait()
+        generation.program.close()
+        self._move_generation(capability, generation, end, actor, reason)
+        capability.draining.remove(generation)
+        capability.past.append(Past(generation.name, generation.manifest.version, generation.digest, self.journal.at()))
+        capability.room.set()
+        if end is State.DISABLED:
+            self._drop_parked(capability, actor)
+            capability.parked = Attempt(State.DISABLED, self.journal.at(), generation.name)
+            capability.parked_digest = generation.digest
+            capability.since = self.journal.at()
+        self._tell_ended(capability, generation.name.id, actor, cut, published)
+        return cut
+
+    def _tell_ended(
+        self, capability: Capability, ended: str, actor: Actor, cut: int, published: tuple[str, str] | None
+    ) -> None:
+        self.journal.write(
+            AuditCode.CAPABILITY_DRAINED,
+            "cut" if cut else "ok",
+            actor,
+            capability_id=capability.id,
+            generation=ended,
+            detail={"cut": cut},
+        )
+        if published is not None:
+            self.journal.tell(
+                "reloaded",
+                capability.id,
+                capability.state,
+                generation=published[0],
+                from_generation=ended,
+                actor=actor,
+                published_at=published[1],
+                cut=cut,
+            )
+        elif capability.gone:
+            self._unregistered(capability, ended, actor)
+
+    def _unregistered(self, capability: Capability, ended: str | None, actor: Actor) -> None:
+        capability.since = self.journal.at()
+        self.journal.tell("unregistered", capability.id, State.UNREGISTERED, generation=ended, actor=actor)
+
+    async def close(self, timeout_ms: int) -> int:
+        """Stops routing, drains everything within ``timeout_ms`` and returns the number of calls cut."""
+        for capability in list(self.capabilities.values()):
+            self.withdraw(capability, State.UNREGISTERED, KERNEL, "runtime stops", timeout_ms)
+        cut = 0
+        while self._tasks:
+            results = await asyncio.gather(*self._tasks, return_exceptions=True)
+            cut += sum(result for result in results if isinstance(result, int))
+        return cut
+
+    def cut(self) -> int:
+        """Ends every call in flight now: an operator who does not want to wait any longer."""
+        generations = [g for c in self.capabilities.values() for g in (*c.draining, *((c.active,) if c.active else ()))]
+        return sum(generation.program.kill(ErrorKind.CANCELLED) for generation in generations)
+
+    # -- edges ------------------------------------------------------------------------------
+
+    def _spawn(self, work: Coroutine[Any, Any, int]) -> asyncio.Task[int]:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    def _drop_parked(self, capability: Capability, actor: Actor) -> None:
+        if capability.parked is not None:
+            self._move(capability, capability.parked, State.UNREGISTERED, actor)
+            capability.parked = None
+
+    def _move(self, capability: Capability, slot: Attempt, new: State, actor: Actor, reason: str = "") -> None:
+        self._edge(capability, slot.state, new, slot.name, actor, reason)
+        slot.state = new
+        slot.since = self.journal.at()
+        if capability.active is None:
+            capability.since = slot.since
+
+    def _move_generation(
+        self, capability: Capability, generation: Generation, new: State, actor: Actor, reason: str
+    ) -> None:
+        self._edge(capability, generation.state, new, generation.name, actor, reason)
+        generation.state = new
+        generation.since = self.journal.at()
+
+    def _edge(
+        self,
+        capability: Capability,
+        old: State | None,
+        new: State,
+        name: GenerationId | None,
+        actor: Actor,
+        reason: str = "",
+    ) -> None:
+        self.trail.step(
+            capability.id,
+            old,
+            new,
+            at=self.journal.at(),
+            actor=actor.id or actor.type.value,
+            generation=name.id if name else "",
+            number=name.short if name else "",
+            reason=reason,
+        )

@@ -1,0 +1,265 @@
+"""Reload: look at the disk, judge, load in the shadow, publish what is sound."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from evatui.kernel.admission.policy import Policy
+from evatui.kernel.admission.verdict import Candidate, Rejection
+from evatui.kernel.model.call import KERNEL, Actor
+from evatui.kernel.model.clock import Clock
+from evatui.kernel.model.diagnostic import Diagnostic, Reason
+from evatui.kernel.model.errors import ErrorKind, failure
+from evatui.kernel.model.ids import fold
+from evatui.kernel.model.lifecycle import State
+from evatui.kernel.registry.capability import Capability
+from evatui.kernel.registry.generation import GenerationId
+from evatui.kernel.registry.plan import KNOWN, Action, Change, compare, main_verdicts, plan_digest
+from evatui.kernel.registry.registry import Registry
+from evatui.kernel.registry.scan import Scan, Scanner
+from evatui.kernel.registry.shadow import Shadow, broken
+from evatui.kernel.storage.history import History
+
+__all__ = ["SETTLE_SECONDS", "Plan", "Reloader"]
+
+SETTLE_SECONDS = 0.05
+"""A file that is gone counts as gone only when it still is after this long: editors replace by unlink and create."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    digest: str
+    changes: tuple[Change, ...]
+    applied: bool
+
+
+class Reloader:
+    """``policy`` is the one in force; ``problems`` what is wrong with the workspace beyond single manifests."""
+
+    def __init__(
+        self, registry: Registry, scanner: Scanner, shadow: Shadow, history: History, clock: Clock, max_live: int
+    ) -> None:
+        self.policy: Policy | None = None
+        self.problems: tuple[Diagnostic, ...] = ()
+        self._registry = registry
+        self._scanner = scanner
+        self._shadow = shadow
+        self._history = history
+        self._clock = clock
+        self._max_live = max_live
+        self._looking = asyncio.Lock()
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    # -- looking ----------------------------------------------------------------------------
+
+    async def plan(self, ids: Sequence[str] = ()) -> Plan:
+        """Everything up to the switch, shadow load and health included; nothing is changed."""
+        async with self._looking:
+            scan = await self._scan(frozenset())
+        changes = _wanted(self._changes(scan, explicit=True), ids)
+        tried = await asyncio.gather(*(self._try(change) for change in changes))
+        return Plan(plan_digest(changes, scan.policy.epoch), tuple(tried), False)
+
+    async def run(
+        self,
+        changed: frozenset[str] = frozenset(),
+        *,
+        actor: Actor = KERNEL,
+        explicit: bool = False,
+        ids: Sequence[str] = (),
+        expected: str | None = None,
+    ) -> Plan:
+        """Applies what the disk holds. Waits for every publish, not for the drains that follow.
+
+        ``changed`` names files that must be read again, none of them: all. ``expected`` is the
+        digest of a plan: raises `CallFailed` ``Conflict`` where the disk has moved since.
+        """
+        async with self._looking:
+            scan = await self._scan(changed, settle=True)
+            changes = _wanted(self._changes(scan, explicit=explicit), ids)
+            digest = plan_digest(changes, scan.policy.epoch)
+            if expected is not None and expected != digest:
+                raise failure(ErrorKind.CONFLICT, "the disk or the registry moved since the plan was made")
+            self.policy, self.problems = scan.policy, scan.problems
+            if not ids:
+                self._set_strays(scan)
+            work = [self._spawn(self._apply(change, actor)) for change in changes]
+        return Plan(digest, tuple(await asyncio.gather(*work)), True)
+
+    def _changes(self, scan: Scan, *, explicit: bool) -> list[Change]:
+        named, _ = main_verdicts(scan.verdicts, self._registry.capabilities)
+        return compare(named, self._registry.capabilities, explicit=explicit)
+
+    async def _scan(self, changed: frozenset[str], *, settle: bool = False) -> Scan:
+        scan = await asyncio.to_thread(self._scanner.scan, changed, self._owners())
+        if settle and self._lost(scan):
+            await asyncio.sleep(SETTLE_SECONDS)
+            scan = await asyncio.to_thread(self._scanner.scan, frozenset(), self._owners())
+        return scan
+
+    def _owners(self) -> dict[str, str]:
+        serving = (c for c in self._registry.capabilities.values() if c.active is not None)
+        return {fold(capability.id): capability.path for capability in serving}
+
+    def _lost(self, scan: Scan) -> bool:
+        """Is a file gone that was there: a manifest, or one that a serving version was made of?"""
+        for capability in self._registry.capabilities.values():
+            if capability.gone:
+                continue
+            verdict = scan.verdicts.get(capability.path)
+            if verdict is None or (isinstance(verdict, Rejection) and verdict.missing):
+                return capability.active is not None or verdict is None
+        return False
+
+    def _set_strays(self, scan: Scan) -> None:
+        _, strays = main_verdicts(scan.verdicts, self._registry.capabilities)
+        known = self._registry.strays
+        at = self._registry.journal.at()
+        self._registry.strays = {
+            path: known[path] if path in known and known[path][0] == rejection else (rejection, at)
+            for path, rejection in strays.items()
+        }
+
+    # -- applying ---------------------------------------------------------------------------
+
+    async def _try(self, change: Change) -> Change:
+        if change.action not in (Action.ADD, Action.UPDATE) or not isinstance(change.verdict, Candidate):
+            return change
+        candidate = change.verdict
+        loaded = await self._shadow.load(candidate)
+        if isinstance(loaded, Rejection):
+            return replace(change, action=Action.REJECT, verdict=loaded)
+        try:
+            unhealthy = await self._shadow.health(candidate, loaded, "plan")
+        finally:
+            loaded.close()
+        return replace(change, action=Action.REJECT, verdict=unhealthy) if unhealthy else change
+
+    async def _apply(self, change: Change, actor: Actor) -> Change:
+        if change.action is Action.REMOVE:
+            await self._remove(self._registry.capabilities[change.key], actor)
+            return change
+        assert change.verdict is not None
+        capability = self._registry.capability(change.key, change.path)
+        capability.disk_digest = change.verdict.digest
+        if isinstance(change.verdict, Rejection):
+            if change.reason != KNOWN:
+                await self._refuse(capability, change.verdict, actor)
+            return change
+        capability.candidate = change.verdict
+        if change.action in (Action.UNCHANGED, Action.HOLD):
+            if not change.reason:
+                await self._settle(capability, actor)
+            return change
+        name, rejected = await self.bring_up(capability, change.verdict, actor)
+        if rejected is not None:
+            return replace(change, action=Action.REJECT, verdict=rejected)
+        return replace(change, target=name.id if name else None)
+
+    async def _remove(self, capability: Capability, actor: Actor) -> None:
+        """Routing stops at once; a version that is just loading is let go of first."""
+        capability.wanted += 1
+        self._registry.stop(capability, actor)
+        async with capability.turn:
+            self._registry.forget(capability, actor)
+
+    async def _settle(self, capability: Capability, actor: Actor) -> None:
+        """The disk holds what serves: whatever was on its way in, or refused, is history."""
+        capability.wanted += 1
+        async with capability.turn:
+            self._registry.forget_attempt(capability, actor)
+
+    async def _refuse(self, capability: Capability, rejection: Rejection, actor: Actor) -> None:
+        capability.wanted += 1
+        async with capability.turn:
+            self._registry.begin(capability, actor)
+            self._registry.refuse(capability, rejection, actor)
+            if self.policy is not None and self.policy.denies(capability.id):
+                self._registry.withdraw(capability, State.DISABLED, actor, Reason.POLICY_DENIED.value)
+
+    async def bring_up(
+        self, capability: Capability, candidate: Candidate, actor: Actor, *, fresh: bool = False
+    ) -> tuple[GenerationId | None, Rejection | None]:
+        """Shadow load, health, publish: one version of a capability at a time, and only the latest wanted.
+
+        Returns the name of what serves now, or why it was refused; neither where the version is
+        switched off, or where a newer one overtook it.
+        """
+        capability.wanted += 1
+        ticket = capability.wanted
+        async with capability.turn:
+            while capability.live >= self._max_live and ticket == capability.wanted:
+                capability.room.clear()
+                await capability.room.wait()
+            if ticket != capability.wanted:
+                return None, None
+            self._registry.begin(capability, actor)
+            if not candidate.manifest.enabled or capability.hold is not None:
+                self._rest(capability, candidate, actor)
+                return None, None
+            try:
+                return await self._load(capability, candidate, actor, ticket, fresh)
+            except Exception as error:
+                self._registry.refuse(capability, broken(candidate, error), actor)
+                raise
+
+    def _rest(self, capability: Capability, candidate: Candidate, actor: Actor) -> None:
+        reason = capability.hold or Reason.DISABLED_BY_MANIFEST.value
+        self._registry.park(capability, candidate, actor, reason)
+        self._registry.withdraw(capability, State.UNREGISTERED, actor, reason)
+
+    async def _load(
+        self, capability: Capability, candidate: Candidate, actor: Actor, ticket: int, fresh: bool
+    ) -> tuple[GenerationId | None, Rejection | None]:
+        registry = self._registry
+        loaded = await self._shadow.load(candidate)
+        if isinstance(loaded, Rejection):
+            registry.refuse(capability, loaded, actor)
+            return None, loaded
+        published = False
+        try:
+            name = await self._name(capability, candidate, fresh)
+            registry.shadow_loaded(capability, name, actor)
+            unhealthy = await self._shadow.health(candidate, loaded, name.id)
+            if unhealthy is not None:
+                registry.refuse(capability, unhealthy, actor)
+                return None, unhealthy
+            if ticket != capability.wanted:
+                registry.forget_attempt(capability, actor)
+                return None, None
+            registry.publish(capability, candidate, loaded, name, actor)
+            published = True
+            return name, None
+        finally:
+            if not published:
+                loaded.close()
+
+    async def _name(self, capability: Capability, candidate: Candidate, fresh: bool) -> GenerationId:
+        record = await asyncio.to_thread(
+            self._history.record_generation,
+            capability.id,
+            candidate.manifest.version,
+            candidate.snapshot.digest,
+            self._clock.now(),
+            fresh=fresh,
+        )
+        return GenerationId(record.generation_id, record.number)
+
+    def _spawn(self, work: Coroutine[Any, Any, Change]) -> asyncio.Task[Change]:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    async def close(self) -> None:
+        """Ends what is loading; nothing of it has been published."""
+        for task in tuple(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
+def _wanted(changes: Iterable[Change], ids: Sequence[str]) -> list[Change]:
+    return [change for change in changes if not ids or change.key in ids or change.path in ids]

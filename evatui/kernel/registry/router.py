@@ -1,0 +1,62 @@
+"""Which capability answers a name (REG-3), and why none does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from evatui.kernel.model.call import CallRequest
+from evatui.kernel.model.errors import CallFailed, ErrorKind, failure
+from evatui.kernel.model.lifecycle import State
+from evatui.kernel.model.text import clean_line
+from evatui.kernel.registry.capability import Capability
+from evatui.kernel.registry.table import Table
+
+__all__ = ["absent", "route"]
+
+_PREFERENCE = (State.DISABLED, State.DRAINING, State.REJECTED, State.UNREGISTERED)
+
+
+def route(table: Table, request: CallRequest) -> str | None:
+    """The id of the provider: the explicit one, else the highest priority, ties by id; None where none serves."""
+    found = table.providers.get(request.capability, ())
+    if request.provider is None:
+        return found[0] if found else None
+    return request.provider if request.provider in found else None
+
+
+def absent(capabilities: Iterable[Capability], request: CallRequest) -> CallFailed:
+    """Why nothing answers: never served, deleted and refused are ``NotFound``; switched off is ``Unavailable``."""
+    name = clean_line(request.capability, 128)
+    once = [c for c in capabilities if _would_provide(c, request)]
+    once.sort(key=lambda c: _PREFERENCE.index(c.state) if c.state in _PREFERENCE else len(_PREFERENCE))
+    if not once:
+        by = f" from {clean_line(request.provider, 128)}" if request.provider else ""
+        return failure(ErrorKind.NOT_FOUND, f"nothing provides {name}{by}", reason="never_served")
+    best = once[0]
+    if best.gone:
+        return failure(ErrorKind.NOT_FOUND, f"{best.id} was removed", reason="unregistered")
+    if best.state in (State.DISABLED, State.DRAINING):
+        word = best.hold or "disabled"
+        return failure(ErrorKind.UNAVAILABLE, f"{best.id} is {word}", retryable=best.hold is not None, reason=word)
+    if best.rejection is not None:
+        first = best.rejection.diagnostics[0]
+        return failure(
+            ErrorKind.NOT_FOUND,
+            f"{best.id} was refused: {first.code} {first.message}",
+            reason=first.reason.value,
+        )
+    return failure(ErrorKind.UNAVAILABLE, f"{best.id} is still loading", retryable=True, reason="loading")
+
+
+def _would_provide(capability: Capability, request: CallRequest) -> bool:
+    manifests = [
+        manifest
+        for manifest in (
+            capability.candidate.manifest if capability.candidate else None,
+            capability.rejection.manifest if capability.rejection else None,
+        )
+        if manifest is not None
+    ]
+    if request.provider is not None and capability.id != request.provider:
+        return False
+    return any(request.capability in manifest.capabilities for manifest in manifests)

@@ -1,0 +1,113 @@
+"""Shadow load: a candidate is compiled, started and asked for its health before anything switches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from evatui.kernel.admission.admit import lua_rejection
+from evatui.kernel.admission.verdict import Candidate, Rejection
+from evatui.kernel.host.host import CallScope, Host
+from evatui.kernel.lua.engine import Engine, LoadedProgram, LoadFailed
+from evatui.kernel.lua.outcome import BadValue, Outcome, Raised, Returned, Verdict
+from evatui.kernel.lua.program import Chunk, Program
+from evatui.kernel.model.call import KERNEL
+from evatui.kernel.model.clock import Clock
+from evatui.kernel.model.diagnostic import Reason
+from evatui.kernel.model.ids import new_id
+from evatui.kernel.model.permissions import Permissions
+from evatui.kernel.model.text import clean_line
+
+__all__ = ["SHADOW_SECONDS", "Shadow", "broken"]
+
+SHADOW_SECONDS = 5.0
+"""Load plus health run under the manifest's limits and at most this long (interfaces §4)."""
+
+
+class Shadow:
+    """Loads candidates. ``permissions`` gives the effective grant of a candidate at the time of asking."""
+
+    def __init__(
+        self, engine: Engine, host: Host, clock: Clock, permissions: Callable[[Candidate], Permissions]
+    ) -> None:
+        self._engine = engine
+        self._host = host
+        self._clock = clock
+        self._permissions = permissions
+
+    async def load(self, candidate: Candidate) -> LoadedProgram | Rejection:
+        """Compiles and runs the script's top level; the entry and the health check must exist."""
+        try:
+            return await self._engine.load(_program(candidate), timeout_s=self._seconds(candidate))
+        except LoadFailed as failed:
+            return lua_rejection(
+                candidate, reason=Reason.LUA_LOAD_FAILED, message=failed.message, file=failed.file, line=failed.line
+            )
+
+    async def health(self, candidate: Candidate, program: LoadedProgram, generation: str) -> Rejection | None:
+        """Runs the health check on the candidate itself, with a host that answers reads and refuses effects."""
+        if candidate.manifest.lua.health_check is None:
+            return None
+        deadline = self._clock.monotonic() + self._seconds(candidate)
+        host = self._host.bind(self.scope(candidate, generation, deadline))
+        return _unhealthy(candidate, await program.health(deadline=deadline, host=host))
+
+    def scope(self, candidate: Candidate, generation: str, deadline: float) -> CallScope:
+        return CallScope(
+            capability_id=candidate.manifest.id,
+            generation=generation,
+            request_id=new_id("health"),
+            trace_id=new_id("trace"),
+            deadline=deadline,
+            permissions=lambda: self._permissions(candidate),
+            limits=candidate.manifest.limits,
+            effects=False,
+            caller=KERNEL,
+        )
+
+    def _seconds(self, candidate: Candidate) -> float:
+        return min(SHADOW_SECONDS, candidate.manifest.limits.timeout_ms / 1000)
+
+
+def _program(candidate: Candidate) -> Program:
+    manifest, files = candidate.manifest, candidate.snapshot.files
+    return Program(
+        script=Chunk(manifest.lua.script, files[manifest.lua.script].data),
+        modules={name: Chunk(path, files[path].data) for name, path in manifest.lua.modules.items()},
+        entry=manifest.lua.entry,
+        health_check=manifest.lua.health_check,
+        memory_bytes=manifest.limits.memory_bytes,
+        max_output_bytes=manifest.limits.max_output_bytes,
+        concurrency=manifest.limits.concurrency,
+    )
+
+
+def _unhealthy(candidate: Candidate, outcome: Outcome) -> Rejection | None:
+    file, line = None, None
+    match outcome:
+        case Returned(value) if isinstance(value, dict) and value.get("ok") is True:
+            return None
+        case Returned(value):
+            message = _told(value)
+        case Raised():
+            message, file, line = outcome.message, outcome.file, outcome.line
+        case Verdict(kind, text):
+            message = f"{kind}: {text}"
+        case BadValue(path, text):
+            message = f"the answer cannot be read at {path}: {text}"
+    return lua_rejection(candidate, reason=Reason.HEALTH_FAILED, message=message, file=file, line=line)
+
+
+def _told(value: object) -> str:
+    """The reason that a health check gave in one of the usual places."""
+    if not isinstance(value, dict):
+        return "health_check must return {ok = true}"
+    error = value.get("error")
+    given = error.get("message") if isinstance(error, dict) else error
+    told = given if given is not None else value.get("message", value.get("reason"))
+    return clean_line(told) if isinstance(told, str) else "health_check did not return {ok = true}"
+
+
+def broken(candidate: Candidate, error: Exception) -> Rejection:
+    """A load that failed in the kernel itself: refused like any other, so that the old version goes on."""
+    message = f"the kernel could not load it ({type(error).__name__}); this is a defect of evatui"
+    return lua_rejection(candidate, reason=Reason.LUA_LOAD_FAILED, message=message, file=None, line=None)
