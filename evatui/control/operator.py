@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
+from evatui.control.commands import COMMANDS, Danger
 from evatui.control.snapshot import ConsoleSnapshot, Cursor
 from evatui.kernel.model.errors import ErrorKind
 
-__all__ = ["CommandFailed", "Operator"]
+__all__ = ["CommandFailed", "Operator", "lost", "refuse_if_readonly"]
 
 
 class CommandFailed(Exception):
@@ -68,3 +69,24 @@ class Operator(Protocol):
     async def close(self) -> None:
         """Detach; a runtime in this process is drained and closed."""
         ...
+
+
+def refuse_if_readonly(operator: Operator, command: str) -> None:
+    """Raises `CommandFailed` for whatever could change something or run a handler, by the table."""
+    known = COMMANDS.get(command)
+    if operator.readonly and known is not None and (known.effects or known.danger is not Danger.FREE):
+        raise CommandFailed(
+            ErrorKind.POLICY_DENIED,
+            f"{command} is refused: this operator is read-only",
+            suggestion="start again without --readonly",
+        )
+
+
+def lost(request_id: str) -> CommandFailed:
+    """The runtime ended, or its socket was lost, before it answered."""
+    return CommandFailed(
+        ErrorKind.UNAVAILABLE,
+        f"the runtime was lost before it answered{f' {request_id}' if request_id else ''}: outcome unknown, see the audit log",
+        suggestion="eva audit tail",
+        context={"request_id": request_id},
+    )

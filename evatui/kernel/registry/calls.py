@@ -17,9 +17,10 @@ from evatui.kernel.model.call import CallReport, CallRequest, Response
 from evatui.kernel.model.clock import Clock, rfc3339
 from evatui.kernel.model.errors import CallError, CallFailed, ErrorKind, failure
 from evatui.kernel.model.ids import new_id
+from evatui.kernel.model.manifest import AuditLevels
 from evatui.kernel.model.permissions import Permissions
-from evatui.kernel.records.audit import Audit, Reservation
-from evatui.kernel.records.record import CallFacts
+from evatui.kernel.records.audit import AuditLog, Reservation
+from evatui.kernel.registry.call_record import call_record
 from evatui.kernel.registry.capability import Capability
 from evatui.kernel.registry.generation import Generation
 from evatui.kernel.registry.interpret import interpret
@@ -34,35 +35,42 @@ MAX_DEPTH = 8
 
 @dataclass(slots=True)
 class Flight:
-    """A call on its way. ``generation`` and ``host`` are None while it waits for a slot."""
+    """A call on its way. ``started`` and ``deadline`` are on the monotonic clock, in seconds.
+
+    ``generation`` and ``host`` are None while it waits for a slot.
+    """
 
     request: CallRequest
-    capability_id: str
     started_at: str
     started: float
-    deadline: float
+    deadline: float = math.inf
+    capability: Capability | None = None
     generation: Generation | None = None
     host: BoundHost | None = None
 
 
 class Calls:
-    """Answers calls. ``permissions`` gives the effective grant of a candidate at the time of asking."""
+    """Answers calls. ``permissions`` and ``levels`` give what holds for a candidate at the time of asking."""
 
     def __init__(
         self,
         registry: Registry,
         host: Host,
-        audit: Audit,
+        audit: AuditLog,
         clock: Clock,
         permissions: Callable[[Candidate], Permissions],
+        levels: Callable[[Candidate], AuditLevels],
         workspace: str,
     ) -> None:
         self.flights: dict[str, Flight] = {}
+        self.on_flight: Callable[[], None] = lambda: None
+        """Called when a call takes off; must be cheap."""
         self._registry = registry
         self._host = host
         self._audit = audit
         self._clock = clock
         self._permissions = permissions
+        self._levels = levels
         self._workspace = workspace
 
     async def call(self, request: CallRequest) -> CallReport:
@@ -72,51 +80,50 @@ class Calls:
             request_id=request.request_id or new_id("req"),
             trace_id=request.trace_id or new_id("trace"),
         )
-        started = self._clock.monotonic()
-        capability: Capability | None = None
-        generation: Generation | None = None
+        flight = Flight(request, rfc3339(self._clock.now()), self._clock.monotonic())
         try:
-            capability = self._find(request)
-            flight = self._take_off(capability, request, started)
+            capability = self._take_off(flight)
             try:
                 response = await self._fly(capability, flight)
             finally:
-                generation = flight.generation
                 del self.flights[request.request_id]
         except CallFailed as failed:
-            response = Response(False, error=failed.error)
-            response = await self._record_unserved(request, capability, generation, response, started)
-        name = generation.name.id if generation else None
-        self._count(capability, generation, response)
+            response = await self._record_unserved(flight, Response(False, error=failed.error))
+        return self._report(flight, response)
+
+    def _report(self, flight: Flight, response: Response) -> CallReport:
+        for counted in (flight.capability, flight.generation):
+            if counted is not None:
+                counted.calls += 1
+                counted.errors += not response.ok
+        name = flight.generation.name.id if flight.generation else None
         return CallReport(
             replace(response, error=response.error.on(name)) if response.error else response,
-            request.request_id,
-            request.trace_id,
-            capability.id if capability else None,
+            flight.request.request_id,
+            flight.request.trace_id,
+            flight.capability.id if flight.capability else None,
             name,
-            (self._clock.monotonic() - started) * 1000,
+            (self._clock.monotonic() - flight.started) * 1000,
         )
-
-    def _find(self, request: CallRequest) -> Capability:
-        found = route(self._registry.table, request)
-        if found is None:
-            raise absent(self._registry.capabilities.values(), request)
-        return self._registry.capabilities[found]
 
     # -- on the loop ------------------------------------------------------------------------
 
-    def _take_off(self, capability: Capability, request: CallRequest, started: float) -> Flight:
+    def _take_off(self, flight: Flight) -> Capability:
+        request, registry = flight.request, self._registry
+        found = route(registry.table, request)
+        if found is None:
+            raise absent(registry.capabilities.values(), request)
+        flight.capability = capability = registry.capabilities[found]
         if len(request.ancestors) >= MAX_DEPTH:
-            raise failure(ErrorKind.CONCURRENCY_LIMITED, f"calls are nested {MAX_DEPTH} deep: {capability.id} refused")
+            raise failure(ErrorKind.CONCURRENCY_LIMITED, f"calls are nested {MAX_DEPTH} deep: {found} refused")
         if request.request_id in self.flights:
             raise failure(ErrorKind.CONFLICT, "a call with this request id is in flight")
-        assert capability.active is not None  # the router only names ids of the table
-        limit_ms = capability.active.manifest.limits.timeout_ms
+        limit_ms = registry.table.active[found].manifest.limits.timeout_ms
         asked_ms = limit_ms if request.timeout_ms is None else min(limit_ms, request.timeout_ms)
-        deadline = min(started + asked_ms / 1000, request.deadline or math.inf)
-        flight = Flight(request, capability.id, rfc3339(self._clock.now()), started, deadline)
+        flight.deadline = min(flight.started + asked_ms / 1000, request.deadline or math.inf)
         self.flights[request.request_id] = flight
-        return flight
+        self.on_flight()
+        return capability
 
     async def _fly(self, capability: Capability, flight: Flight) -> Response:
         await capability.limiter.acquire(flight.deadline, flight.request.ancestors)
@@ -134,16 +141,14 @@ class Calls:
             capability.limiter.release()
 
     async def _run(self, generation: Generation, flight: Flight) -> Response:
-        candidate, request = generation.candidate, flight.request
-        input_bytes = _checked_input(candidate, request.payload)
+        candidate = generation.candidate
+        _check_input(candidate, flight.request.payload)
         reservation = self._audit.begin()
-        host = self._host.bind(self._scope(generation, flight, reservation))
-        flight.host = host
+        host = flight.host = self._host.bind(self._scope(generation, flight, reservation))
 
         def finish(outcome: Outcome) -> Response:
             response = interpret(outcome, candidate)
-            facts = self._facts(flight, generation, response, input_bytes, host)
-            self._audit.final(reservation, facts)
+            self._audit.final(reservation, self._record(flight, response))
             return response
 
         try:
@@ -156,9 +161,9 @@ class Calls:
                 finish=finish,
             )
         except asyncio.CancelledError:
-            response = Response(False, error=CallError(ErrorKind.CANCELLED, "the caller went away"))
-            facts = self._facts(flight, generation, response, input_bytes, host)
-            await asyncio.shield(self._registry.journal.written(lambda: self._audit.final(reservation, facts)))
+            gone = Response(False, error=CallError(ErrorKind.CANCELLED, "the caller went away"))
+            record = self._record(flight, gone)
+            await asyncio.shield(self._registry.journal.written(lambda: self._audit.final(reservation, record)))
             raise
 
     def _scope(self, generation: Generation, flight: Flight, reservation: Reservation) -> CallScope:
@@ -200,61 +205,36 @@ class Calls:
 
     # -- records ----------------------------------------------------------------------------
 
-    def _facts(
-        self,
-        flight: Flight,
-        generation: Generation | None,
-        response: Response,
-        input_bytes: bytes,
-        host: BoundHost | None,
-    ) -> CallFacts:
-        candidate = generation.candidate if generation else None
-        return CallFacts(
-            request=flight.request,
-            capability_id=flight.capability_id,
-            generation=generation.name.id if generation else None,
-            script_digest=candidate.script_digest if candidate else None,
-            manifest_digest=candidate.snapshot.manifest.digest if candidate else None,
-            levels=candidate.audit if candidate else None,
-            response=response,
-            input_bytes=input_bytes,
-            host_calls=tuple(host.calls) if host else (),
+    def _record(self, flight: Flight, response: Response) -> dict[str, Any]:
+        return call_record(
+            flight.request,
+            response,
+            capability_id=flight.capability.id if flight.capability else None,
+            generation=flight.generation,
+            levels=self._levels(flight.generation.candidate) if flight.generation else AuditLevels(),
+            host_calls=flight.host.calls if flight.host else (),
             duration_us=int((self._clock.monotonic() - flight.started) * 1_000_000),
         )
 
-    async def _record_unserved(
-        self,
-        request: CallRequest,
-        capability: Capability | None,
-        generation: Generation | None,
-        response: Response,
-        started: float,
-    ) -> Response:
+    async def _record_unserved(self, flight: Flight, response: Response) -> Response:
         """A call that ended before its handler ran is on record too; its answer waits for that."""
-        flight = Flight(request, capability.id if capability else "", "", started, 0.0)
-        facts = self._facts(flight, generation, response, b"", None)
+        record = self._record(flight, response)
         try:
-            await self._registry.journal.written(lambda: self._audit.final(self._audit.begin(), facts))
+            await self._registry.journal.written(lambda: self._audit.final(self._audit.begin(), record))
         except CallFailed as failed:
             return Response(False, error=failed.error)
         return response
 
-    def _count(self, capability: Capability | None, generation: Generation | None, response: Response) -> None:
-        for counted in (capability, generation):
-            if counted is not None:
-                counted.calls += 1
-                counted.errors += not response.ok
 
-
-def _checked_input(candidate: Candidate, payload: Any) -> bytes:
-    """The payload as JSON, inside the size limit and fitting the input schema."""
+def _check_input(candidate: Candidate, payload: Any) -> None:
+    """The payload must be JSON, inside the size limit, and fit the input schema."""
     try:
-        encoded = orjson.dumps(payload)
+        size = len(orjson.dumps(payload))
     except (orjson.JSONEncodeError, RecursionError) as error:
         raise failure(ErrorKind.INVALID_INPUT, f"the payload is not JSON: {error}") from None
     limit = candidate.manifest.limits.max_input_bytes
-    if len(encoded) > limit:
-        raise failure(ErrorKind.INPUT_TOO_LARGE, f"the payload has {len(encoded)} bytes, {limit} are allowed")
+    if size > limit:
+        raise failure(ErrorKind.INPUT_TOO_LARGE, f"the payload has {size} bytes, {limit} are allowed")
     violations = candidate.input.check(payload)
     if violations:
         raise failure(
@@ -262,7 +242,6 @@ def _checked_input(candidate: Candidate, payload: Any) -> bytes:
             f"the payload does not fit {candidate.input_name}: {violations[0].text}",
             violations=[{"pointer": v.pointer, "message": v.message} for v in violations],
         )
-    return encoded
 
 
 def _left(capability: Capability) -> CallFailed:

@@ -15,8 +15,8 @@ from evatui.kernel.model.call import KERNEL, Actor
 from evatui.kernel.model.clock import Clock, rfc3339
 from evatui.kernel.model.diagnostic import Diagnostic
 from evatui.kernel.model.lifecycle import State
-from evatui.kernel.records.audit import Audit
-from evatui.kernel.records.codes import AuditCode
+from evatui.kernel.records.audit import AuditLog
+from evatui.kernel.records.codes import Code, Outcome
 from evatui.kernel.records.events import EventBus
 
 __all__ = ["Journal"]
@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 class Journal:
-    def __init__(self, bus: EventBus, audit: Audit, clock: Clock) -> None:
+    def __init__(self, bus: EventBus, audit: AuditLog, clock: Clock) -> None:
         self._bus = bus
         self._audit = audit
         self._clock = clock
@@ -59,7 +59,7 @@ class Journal:
         }
         self._bus.emit(f"/capability/{what}", payload, actor=actor)
 
-    def write(self, code: AuditCode, outcome: str, actor: Actor, **fields: Any) -> None:
+    def write(self, code: Code, outcome: Outcome, actor: Actor, **fields: Any) -> None:
         """Appends a record in the background; a sink that fails shows in its own health."""
         self._writer.submit(self._audit.note, code, outcome, actor, **fields)
 

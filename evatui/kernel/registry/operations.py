@@ -14,7 +14,7 @@ from evatui.kernel.model.diagnostic import Reason
 from evatui.kernel.model.errors import ErrorKind, failure
 from evatui.kernel.model.lifecycle import State
 from evatui.kernel.model.text import clean_line
-from evatui.kernel.records.codes import AuditCode
+from evatui.kernel.records.codes import Code, Outcome
 from evatui.kernel.registry.capability import Capability, Kept
 from evatui.kernel.registry.registry import Registry
 from evatui.kernel.registry.reload import Reloader
@@ -132,12 +132,13 @@ class Operations:
             actor=actor,
         )
         self._registry.journal.write(
-            AuditCode.CAPABILITY_ROLLED_BACK,
-            "ok",
+            Code.CAPABILITY_ROLLED_BACK,
+            Outcome.OK,
             actor,
             capability_id=capability.id,
             generation=name.id,
-            detail={"from": source, "restores": kept.name.id},
+            rolled_back_from=source,
+            restores=kept.name.id,
         )
         return self._receipt(capability, "rollback", source, name.id, actor, started)
 

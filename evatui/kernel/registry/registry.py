@@ -16,7 +16,7 @@ from evatui.kernel.model.call import KERNEL, Actor
 from evatui.kernel.model.clock import Clock
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.lifecycle import State
-from evatui.kernel.records.codes import AuditCode
+from evatui.kernel.records.codes import Code, Outcome
 from evatui.kernel.registry.capability import Attempt, Capability, Past
 from evatui.kernel.registry.generation import Generation, GenerationId
 from evatui.kernel.registry.journal import Journal
@@ -33,6 +33,8 @@ class Registry:
         self.capabilities: dict[str, Capability] = {}
         self.strays: dict[str, tuple[Rejection, str]] = {}
         """Refused files that speak for no capability, by path, with the time of the refusal."""
+        self.held: dict[str, str] = {}
+        """Ids that an operator switched off in an earlier run."""
         self.trail = Trail()
         self.journal = journal
         self._clock = clock
@@ -45,7 +47,8 @@ class Registry:
         found = self.capabilities.get(capability_id)
         if found is None:
             limiter = Limiter(capability_id, 1, self._clock)
-            found = Capability(capability_id, limiter, path, self.journal.at())
+            hold = self.held.get(capability_id)
+            found = Capability(capability_id, limiter, path, self.journal.at(), hold=hold)
             self.capabilities[capability_id] = found
         found.path = path
         found.gone = False
@@ -90,9 +93,7 @@ class Registry:
             diagnostics=rejection.diagnostics,
             actor=actor,
         )
-        self.journal.write(
-            AuditCode.CAPABILITY_REJECTED, "refused", actor, capability_id=capability.id, detail={"reason": reason}
-        )
+        self.journal.write(Code.CAPABILITY_REJECTED, Outcome.DENIED, actor, capability_id=capability.id, reason=reason)
 
     def shadow_loaded(self, capability: Capability, name: GenerationId, actor: Actor) -> None:
         attempt = capability.attempt
@@ -147,8 +148,8 @@ class Registry:
             actor=actor,
         )
         self.journal.write(
-            AuditCode.CAPABILITY_PUBLISHED,
-            "ok",
+            Code.CAPABILITY_PUBLISHED,
+            Outcome.OK,
             actor,
             capability_id=capability.id,
             generation=name.id,
@@ -243,12 +244,12 @@ class Registry:
         self, capability: Capability, ended: str, actor: Actor, cut: int, published: tuple[str, str] | None
     ) -> None:
         self.journal.write(
-            AuditCode.CAPABILITY_DRAINED,
-            "cut" if cut else "ok",
+            Code.CAPABILITY_DRAINED,
+            Outcome.ERROR if cut else Outcome.OK,
             actor,
             capability_id=capability.id,
             generation=ended,
-            detail={"cut": cut},
+            cut=cut,
         )
         if published is not None:
             self.journal.tell(

@@ -1,0 +1,150 @@
+"""The ``data`` of the queries, in the shapes of interfaces §6."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evatui.control.view import disk_status, reason_of, rejection_rows, runtime_info
+from evatui.kernel.model.lifecycle import State
+from evatui.kernel.model.permissions import Permissions
+from evatui.kernel.registry.capability import Capability
+from evatui.runtime import Runtime
+
+__all__ = ["inspected", "listed", "rejections", "status"]
+
+
+def status(runtime: Runtime, socket: str | None) -> dict[str, Any]:
+    """``runtime`` is null where none holds the workspace."""
+    info = runtime_info(runtime)
+    watch_ok, watch_word, watch_detail = runtime.watch.health if runtime.watch else (False, "off", "nothing is watched")
+    audit_ok, audit_word, audit_detail = runtime.audit.health
+    held = runtime.watch is not None
+    return {
+        "runtime": {"pid": info.pid, "since": info.since, "mode": info.mode, "socket": socket} if held else None,
+        "workspace": info.workspace,
+        "counts": _counts(runtime),
+        "in_flight": len(runtime.calls.flights),
+        "watch": {"ok": watch_ok, "word": watch_word, "detail": watch_detail},
+        "audit": {"ok": audit_ok, "word": audit_word, "detail": audit_detail},
+        "rejections": len(rejection_rows(runtime)),
+        "problems": [problem.to_json() for problem in runtime.reloader.problems],
+    }
+
+
+def _counts(runtime: Runtime) -> dict[str, int]:
+    """Capabilities per state (the console's drawing counts generations)."""
+    counts = {state.value: 0 for state in State}
+    for capability in runtime.registry.capabilities.values():
+        counts[capability.state.value] += 1
+    return counts
+
+
+def listed(runtime: Runtime) -> dict[str, Any]:
+    rows = [_row(capability) for _, capability in sorted(runtime.registry.capabilities.items())]
+    strays = [
+        {
+            "id": rejection.id,
+            "name": None,
+            "kind": None,
+            "version": None,
+            "enabled": None,
+            "priority": None,
+            "capabilities": [],
+            "state": State.REJECTED.value,
+            "marks": [],
+            "generation": None,
+            "in_flight": 0,
+            "reason": rejection.diagnostics[0].reason.value,
+            "on_disk": {"status": "rejected", "digest": rejection.digest},
+            "active": {"digest": None},
+            "path": path,
+        }
+        for path, (rejection, _) in sorted(runtime.registry.strays.items())
+    ]
+    return {"capabilities": rows + strays}
+
+
+def _row(capability: Capability) -> dict[str, Any]:
+    active = capability.active
+    candidate = active.candidate if active else capability.candidate
+    manifest = candidate.manifest if candidate else capability.rejection.manifest if capability.rejection else None
+    return {
+        "id": capability.id,
+        "name": manifest.name if manifest else None,
+        "kind": manifest.kind.value if manifest else None,
+        "version": manifest.version if manifest else None,
+        "enabled": manifest.enabled if manifest else None,
+        "priority": manifest.priority if manifest else None,
+        "capabilities": list(manifest.capabilities) if manifest else [],
+        "state": capability.state.value,
+        "marks": ["quarantined"] if disk_status(capability) == "quarantined" else [],
+        "generation": active.name.id if active else None,
+        "in_flight": capability.in_flight,
+        "reason": reason_of(capability),
+        "on_disk": {"status": disk_status(capability), "digest": capability.disk_digest or None},
+        "active": {"digest": active.digest if active else None},
+        "path": capability.path,
+    }
+
+
+def rejections(runtime: Runtime, wanted: str | None) -> dict[str, Any]:
+    """``wanted``: an id or a path; None for all."""
+    return {
+        "rejections": [
+            {
+                "id": row.id,
+                "path": row.path,
+                "digest": row.digest,
+                "at": row.at,
+                "serving": row.serving,
+                "diagnostics": [diagnostic.to_json() for diagnostic in row.diagnostics],
+            }
+            for row in rejection_rows(runtime)
+            if wanted is None or wanted in (row.id, row.key, row.path)
+        ]
+    }
+
+
+def inspected(runtime: Runtime, capability: Capability) -> dict[str, Any]:
+    active = capability.active
+    candidate = active.candidate if active else capability.candidate
+    policy = runtime.policy
+    granted = policy.effective(candidate.manifest) if policy and candidate else Permissions()
+    manifest = candidate.manifest if candidate else None
+    return {
+        **_row(capability),
+        "manifest": dict(manifest.raw) if manifest else None,
+        "input_schema": candidate.input.document if candidate else None,
+        "output_schema": candidate.output.document if candidate else None,
+        "permissions": {
+            "effective": granted.to_json(),
+            "requested": manifest.permissions.to_json() if manifest else None,
+            "granted_by": policy.sources(manifest) if policy and manifest else [],
+        },
+        "digests": {path: file.digest for path, file in candidate.snapshot.files.items()} if candidate else {},
+        "truths": {
+            "on_disk": {"status": disk_status(capability), "digest": capability.disk_digest or None},
+            "validated": {"digest": capability.candidate.snapshot.digest if capability.candidate else None},
+            "active": {
+                "digest": active.digest if active else None,
+                "generation": active.name.id if active else None,
+                "number": active.name.short if active else None,
+                "since": active.since if active else None,
+            },
+            "in_flight": [
+                {"generation": g.name.id, "calls": g.in_flight, "state": g.state.value}
+                for g in (*capability.draining, *((active,) if active else ()))
+            ],
+        },
+        "generations": [
+            {
+                "id": kept.name.id,
+                "number": kept.name.short,
+                "digest": kept.candidate.snapshot.digest,
+                "restorable": True,
+            }
+            for kept in capability.kept
+        ],
+        "limits": dict(manifest.raw.get("limits", {})) if manifest else {},
+        "counters": {"calls": capability.calls, "errors": capability.errors, "queued": capability.limiter.queued},
+    }

@@ -1,0 +1,207 @@
+"""Where commands arrive: each name of the table to what it does. Runs on the kernel's loop."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from evatui.control.answers import inspected, listed, rejections, status
+from evatui.control.operator import CommandFailed
+from evatui.control.snapshot import ConsoleSnapshot, Cursor
+from evatui.control.view import console_snapshot
+from evatui.kernel.lua.outcome import Returned
+from evatui.kernel.model.call import Actor, CallRequest
+from evatui.kernel.model.errors import CallFailed, ErrorKind
+from evatui.kernel.model.ids import new_id
+from evatui.kernel.model.text import clean_line
+from evatui.kernel.registry.capability import Capability
+from evatui.kernel.registry.reload import Plan
+from evatui.runtime import Runtime
+
+__all__ = ["Desk"]
+
+_MAX_TAIL = 10_000
+_MAX_EVENTS = 1_000
+
+Params = Mapping[str, Any]
+Answer = Awaitable[dict[str, Any]]
+
+
+class Desk:
+    """``socket`` is the address that the runtime listens at, None where it does not."""
+
+    def __init__(self, runtime: Runtime, socket: str | None = None) -> None:
+        self._runtime = runtime
+        self._socket = socket
+        self._work: dict[str, Callable[[Params, Actor], Answer]] = {
+            "status": self._status,
+            "capability.list": self._list,
+            "capability.inspect": self._inspect,
+            "capability.health": self._health,
+            "capability.call": self._call,
+            "capability.plan": self._plan,
+            "capability.reload": self._reload,
+            "capability.explain_rejected": self._explain,
+            "capability.drain": self._drain,
+            "capability.disable": self._disable,
+            "capability.enable": self._enable,
+            "capability.rollback": self._rollback,
+            "audit.tail": self._audit,
+            "events": self._events,
+        }
+
+    async def run(self, command: str, params: Params, actor: Actor) -> dict[str, Any]:
+        """The ``data`` of ``command``. Raises `CommandFailed`, and nothing else."""
+        request_id = params.get("request_id") or new_id("req")
+        try:
+            work = self._work.get(command)
+            if work is None:
+                raise CommandFailed(ErrorKind.INVALID_INPUT, f"no command {clean_line(command, 64)}")
+            return await work({**params, "request_id": request_id}, actor)
+        except CallFailed as failed:
+            error = failed.error
+            raise CommandFailed(
+                error.kind,
+                error.message,
+                retryable=error.retryable,
+                suggestion=_suggestion(command, params, error.kind),
+                context=dict(error.details),
+            ) from None
+        except CommandFailed:
+            raise
+        except (KeyError, TypeError, ValueError) as error:
+            raise CommandFailed(
+                ErrorKind.INVALID_INPUT, f"{command}: missing or unfit parameter {clean_line(str(error), 100)}"
+            ) from error
+        except Exception as error:
+            raise CommandFailed(
+                ErrorKind.INTERNAL,
+                f"{command} failed inside the kernel ({type(error).__name__})",
+                context={"request_id": request_id},
+            ) from error
+
+    def snapshot(self, since: Cursor) -> ConsoleSnapshot:
+        return console_snapshot(self._runtime, since)
+
+    # -- queries ----------------------------------------------------------------------------
+
+    async def _status(self, params: Params, actor: Actor) -> dict[str, Any]:
+        return status(self._runtime, self._socket)
+
+    async def _list(self, params: Params, actor: Actor) -> dict[str, Any]:
+        return listed(self._runtime)
+
+    async def _inspect(self, params: Params, actor: Actor) -> dict[str, Any]:
+        return inspected(self._runtime, self._capability(params["id"]))
+
+    async def _explain(self, params: Params, actor: Actor) -> dict[str, Any]:
+        wanted = params.get("id")
+        found = rejections(self._runtime, wanted)
+        if wanted is not None and not found["rejections"]:
+            self._capability(wanted)  # an unknown id is an error; a known one that is sound has no rejections
+        return found
+
+    async def _audit(self, params: Params, actor: Actor) -> dict[str, Any]:
+        limit = max(1, min(int(params.get("limit", 20)), _MAX_TAIL))
+        return {"records": await asyncio.to_thread(self._runtime.audit.tail, limit)}
+
+    async def _events(self, params: Params, actor: Actor) -> dict[str, Any]:
+        events, lost = self._runtime.bus.since(int(params.get("since", 0)))
+        shown = events[:_MAX_EVENTS]
+        return {"events": [event.to_json() for event in shown], "dropped": lost, "more": len(events) > len(shown)}
+
+    async def _health(self, params: Params, actor: Actor) -> dict[str, Any]:
+        capability = self._capability(params["id"])
+        active = capability.active
+        if active is None:
+            raise CommandFailed(ErrorKind.UNAVAILABLE, f"{capability.id} serves nothing: it is {capability.state}")
+        started = self._runtime.clock.monotonic()
+        active.enter()
+        try:
+            rejection = await self._runtime.shadow.health(active.candidate, active.program, active.name.id)
+        finally:
+            active.leave()
+        return {
+            "ok": rejection is None,
+            "duration_ms": round((self._runtime.clock.monotonic() - started) * 1000, 3),
+            "generation": active.name.id,
+            "error": rejection.diagnostics[0].to_json() if rejection else None,
+        }
+
+    # -- calls and commands -----------------------------------------------------------------
+
+    async def _call(self, params: Params, actor: Actor) -> dict[str, Any]:
+        timeout = params.get("timeout_ms")
+        report = await self._runtime.call(
+            CallRequest(
+                capability=str(params["name"]),
+                payload=params.get("payload", {}),
+                caller=actor,
+                provider=params.get("provider"),
+                user=params.get("user"),
+                tags={str(k): str(v) for k, v in (params.get("tags") or {}).items()},
+                timeout_ms=int(timeout) if timeout is not None else None,
+                request_id=params["request_id"],
+            )
+        )
+        return report.to_json()
+
+    async def _plan(self, params: Params, actor: Actor) -> dict[str, Any]:
+        return _plan_json(await self._runtime.reloader.plan(tuple(params.get("ids") or ())), params)
+
+    async def _reload(self, params: Params, actor: Actor) -> dict[str, Any]:
+        ids = tuple(params.get("ids") or ())
+        plan = await self._runtime.reloader.run(actor=actor, explicit=True, ids=ids, expected=params.get("plan"))
+        return _plan_json(plan, params)
+
+    async def _drain(self, params: Params, actor: Actor) -> dict[str, Any]:
+        operations = self._runtime.operations
+        return (await operations.drain(params["id"], actor, params.get("if_generation"))).to_json()
+
+    async def _disable(self, params: Params, actor: Actor) -> dict[str, Any]:
+        operations = self._runtime.operations
+        return (await operations.disable(params["id"], actor, params.get("if_generation"))).to_json()
+
+    async def _enable(self, params: Params, actor: Actor) -> dict[str, Any]:
+        return (await self._runtime.operations.enable(params["id"], actor)).to_json()
+
+    async def _rollback(self, params: Params, actor: Actor) -> dict[str, Any]:
+        operations = self._runtime.operations
+        receipt = await operations.rollback(params["id"], actor, params.get("to"), params.get("if_generation"))
+        return receipt.to_json()
+
+    def _capability(self, capability_id: str) -> Capability:
+        found = self._runtime.registry.capabilities.get(capability_id)
+        if found is None:
+            raise CommandFailed(
+                ErrorKind.NOT_FOUND,
+                f"no capability with the id {clean_line(capability_id, 128)}",
+                suggestion="eva capability list",
+            )
+        return found
+
+
+def _plan_json(plan: Plan, params: Params) -> dict[str, Any]:
+    """Raises `CommandFailed` where an id was asked for that neither the disk nor the registry knows."""
+    asked = set(params.get("ids") or ())
+    missing = sorted(asked - {change.key for change in plan.changes} - {change.path for change in plan.changes})
+    if missing:
+        raise CommandFailed(
+            ErrorKind.NOT_FOUND,
+            f"no capability with the id {clean_line(missing[0], 128)}",
+            suggestion="eva capability list",
+        )
+    return {
+        "plan_digest": plan.digest,
+        "applied": plan.applied,
+        "changes": [change.to_json() for change in plan.changes],
+    }
+
+
+def _suggestion(command: str, params: Params, kind: ErrorKind) -> str:
+    if kind is ErrorKind.NOT_FOUND:
+        return "eva capability list"
+    if kind is ErrorKind.CONFLICT:
+        return f"eva capability inspect {clean_line(str(params.get('id', '')), 128)}".strip()
+    return ""

@@ -1,0 +1,134 @@
+"""A runtime in a thread of its own, with its own event loop: the screen and the kernel never wait for each other."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any, TypeVar
+
+from evatui.control.desk import Desk
+from evatui.control.server import Server
+from evatui.kernel.workspace.layout import Layout, open_layout
+from evatui.kernel.workspace.lock import WorkspaceLock
+from evatui.runtime import Runtime
+
+__all__ = ["LOCK_WAIT_S", "Kernel"]
+
+LOCK_WAIT_S = 5.0
+_SWITCH_INTERVAL = 0.0005
+"""Seconds between thread switches: beside a busy Python thread the kernel's lag drops about tenfold."""
+
+T = TypeVar("T")
+
+
+class Kernel:
+    """The thread, its loop, and what runs there. Built by `start`; every method may be called from any thread."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._serve, name="eva-kernel", daemon=True)
+        self._lock: WorkspaceLock | None = None
+        self._runtime: Runtime | None = None
+        self._server: Server | None = None
+        self._stopping: Future[int] | None = None
+        self._guard = threading.Lock()
+        self.desk: Desk | None = None
+
+    @classmethod
+    def start(cls, root: Path, state_dir: Path | None, *, writes: bool, listens: bool, lock_wait_s: float) -> Kernel:
+        """Blocking; returns once the runtime serves.
+
+        Raises what `Runtime.open` raises, and `WorkspaceHeld` where another process holds the workspace.
+        """
+        sys.setswitchinterval(_SWITCH_INTERVAL)
+        layout = open_layout(root, state_dir)
+        kernel = cls()
+        if writes:
+            kernel._lock = WorkspaceLock(layout.state_dir, wait_s=lock_wait_s)
+        kernel._thread.start()
+        try:
+            kernel.submit(kernel._open(layout, root, state_dir, writes, listens)).result()
+        except BaseException:
+            kernel.stop()
+            raise
+        return kernel
+
+    async def _open(self, layout: Layout, root: Path, state_dir: Path | None, writes: bool, listens: bool) -> None:
+        self._runtime = await Runtime.open(root, state_dir=state_dir, writes=writes)
+        address = None
+        if listens and self._lock is not None:
+            self._server = Server()
+            address, token = await self._server.listen(layout.state_dir)
+            self._lock.announce(address, token)
+        self.desk = Desk(self._runtime, address)
+        if self._server is not None:
+            self._server.serve(self.desk)
+            self._runtime.on_change(self._server.changed)
+
+    def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        """Runs ``work`` on the kernel's loop. After the end of the kernel the future holds a `RuntimeError`."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    def on_change(self, notify: Callable[[], None]) -> None:
+        runtime = self._runtime
+        assert runtime is not None  # start() has returned
+        runtime.on_change(notify)
+
+    @property
+    def in_flight(self) -> int:
+        return len(self._runtime.calls.flights) if self._runtime else 0
+
+    @property
+    def shutdown_s(self) -> float:
+        """The longest that `stop` may take to drain, in seconds."""
+        return self._runtime.layout.runtime.shutdown_timeout_ms / 1000 if self._runtime else 0.0
+
+    def cut(self) -> None:
+        """Ends every call in flight, so that a running `stop` comes to its end."""
+        runtime = self._runtime
+        if runtime is not None and self._thread.is_alive():
+            self._loop.call_soon_threadsafe(runtime.cut)
+
+    def stop(self) -> int:
+        """Drains and closes everything; blocking, idempotent. Returns the number of calls cut."""
+        with self._guard:
+            first = self._stopping is None
+            if first and self._thread.is_alive():
+                self._stopping = self.submit(self._close())
+        cut = self._stopping.result() if self._stopping is not None else 0
+        if first:
+            if self._thread.is_alive():
+                self._loop.call_soon_threadsafe(self._loop.stop)
+                self._thread.join()
+            if self._lock is not None:
+                self._lock.close()
+        return cut
+
+    async def _close(self) -> int:
+        if self._server is not None:
+            await self._server.stop_accepting()
+        cut = await self._runtime.close() if self._runtime is not None else 0
+        if self._server is not None:
+            await self._server.close()
+        return cut
+
+    def _serve(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        try:
+            self._loop.run_forever()
+        finally:
+            _cancel_rest(self._loop)
+            self._loop.run_until_complete(self._loop.shutdown_default_executor())
+            self._loop.close()
+
+
+def _cancel_rest(loop: asyncio.AbstractEventLoop) -> None:
+    """Commands still waiting end with a cancellation that their callers see as a lost runtime."""
+    tasks = asyncio.all_tasks(loop)
+    for task in tasks:
+        task.cancel()
+    loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))

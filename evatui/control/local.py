@@ -1,0 +1,87 @@
+"""The operator of a runtime in this process."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from concurrent.futures import CancelledError
+from typing import Any
+
+from evatui.control.commands import COMMANDS
+from evatui.control.kernel import Kernel
+from evatui.control.operator import CommandFailed, lost, refuse_if_readonly
+from evatui.control.snapshot import ConsoleSnapshot, Cursor
+from evatui.kernel.model.call import Actor
+from evatui.kernel.model.errors import ErrorKind
+from evatui.kernel.model.ids import new_id
+
+__all__ = ["LocalOperator"]
+
+
+class LocalOperator:
+    """Commands go over to the kernel's loop and are shielded: a caller that leaves does not stop them."""
+
+    def __init__(self, kernel: Kernel, actor: Actor, *, readonly: bool = False, holds: bool = True) -> None:
+        self.readonly = readonly
+        self.kernel = kernel
+        self._actor = actor
+        self._holds = holds
+        self._dirty = threading.Event()
+        self._notify: Callable[[], None] | None = None
+
+    async def run(self, command: str, **params: Any) -> dict[str, Any]:
+        refuse_if_readonly(self, command)
+        if not self._holds and command in COMMANDS and COMMANDS[command].needs_runtime:
+            raise _no_runtime(command)
+        desk = self.kernel.desk
+        assert desk is not None  # Kernel.start() has returned
+        request_id = params.setdefault("request_id", new_id("req"))
+        work = desk.run(command, params, self._actor)
+        try:
+            future = self.kernel.submit(work)
+        except RuntimeError:
+            work.close()
+            raise lost(request_id) from None
+        try:
+            return await asyncio.shield(asyncio.wrap_future(future))
+        except (asyncio.CancelledError, CancelledError):
+            if future.cancelled():
+                raise lost(request_id) from None
+            raise
+
+    async def snapshot(self, since: Cursor) -> ConsoleSnapshot:
+        self._dirty.clear()
+        desk = self.kernel.desk
+        assert desk is not None  # Kernel.start() has returned
+
+        async def take() -> ConsoleSnapshot:
+            return desk.snapshot(since)
+
+        work = take()
+        try:
+            return await asyncio.wrap_future(self.kernel.submit(work))
+        except RuntimeError:
+            work.close()
+            raise lost("") from None
+
+    def on_change(self, notify: Callable[[], None]) -> None:
+        self._notify = notify
+        self.kernel.on_change(self._changed)
+
+    def _changed(self) -> None:
+        if self._notify is not None and not self._dirty.is_set():
+            self._dirty.set()
+            self._notify()
+
+    async def close(self) -> None:
+        await asyncio.to_thread(self.kernel.stop)
+
+
+def _no_runtime(command: str) -> CommandFailed:
+    word = command.removeprefix("capability.")
+    return CommandFailed(
+        ErrorKind.UNAVAILABLE,
+        f"no runtime holds this workspace, so there is nothing to {word}",
+        suggestion="start one with `evatui` or `eva serve`",
+    )

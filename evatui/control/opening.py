@@ -1,0 +1,158 @@
+"""How an operator comes by its runtime: attach to the one that holds the workspace, or start one.
+
+Nothing heavy is imported before it is needed: attaching needs neither Lua nor schemas.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import getpass
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evatui.control.operator import CommandFailed, Operator
+from evatui.kernel.model.call import Actor, CallerType
+from evatui.kernel.model.errors import CallFailed, ErrorKind
+
+if TYPE_CHECKING:
+    from evatui.control.kernel import Kernel
+    from evatui.kernel.workspace.lock import Holder
+
+__all__ = ["OpenMode", "open_workspace", "operator_actor", "start_kernel"]
+
+
+class OpenMode(Enum):
+    """``ATTACH``: only to a running one. ``HOLD``: be the one. ``READ`` and ``WRITE``: attach, else start one
+    for the moment, which with ``READ`` writes nothing."""
+
+    ATTACH = "attach"
+    HOLD = "hold"
+    READ = "read"
+    WRITE = "write"
+
+
+def operator_actor(kind: CallerType) -> Actor:
+    """The person at this terminal."""
+    try:
+        return Actor(kind, getpass.getuser())
+    except (OSError, KeyError):  # no such user in the password file, as in some containers
+        return Actor(kind, "unknown")
+
+
+async def open_workspace(
+    start: Path | None, *, state_dir: Path | None, mode: OpenMode, actor: Actor, readonly: bool = False
+) -> Operator:
+    """An operator for the workspace at or above ``start`` (default: here).
+
+    Raises `CommandFailed`: ``InvalidInput`` or ``NotFound`` for what is no workspace, ``Unavailable``
+    where another process holds it (``context.holder``), or where none does and one is needed.
+    """
+    from evatui.kernel.workspace.lock import holder_of
+
+    root = await asyncio.to_thread(_root, start)
+    place = await asyncio.to_thread(_state_dir, root, state_dir)
+    holder = await asyncio.to_thread(holder_of, place)
+    if mode is not OpenMode.HOLD and holder is not None:
+        return await _attach(holder, place, actor, readonly)
+    if mode is OpenMode.ATTACH:
+        raise CommandFailed(
+            ErrorKind.UNAVAILABLE,
+            "no runtime holds this workspace",
+            suggestion="start one with `evatui` or `eva serve`",
+        )
+    from evatui.control.local import LocalOperator
+
+    kernel = await asyncio.to_thread(
+        start_kernel, root, state_dir, writes=mode is not OpenMode.READ, listens=mode is OpenMode.HOLD
+    )
+    return LocalOperator(kernel, actor, readonly=readonly, holds=mode is OpenMode.HOLD)
+
+
+async def _attach(holder: Holder, state_dir: Path, actor: Actor, readonly: bool) -> Operator:
+    from evatui.control.remote import connect
+    from evatui.kernel.workspace.lock import holder_of
+
+    for _ in range(100):  # a runtime that is just starting holds the lock before it listens: at most 5 s
+        if holder.address is not None:
+            break
+        await asyncio.sleep(0.05)
+        found = await asyncio.to_thread(holder_of, state_dir)
+        holder = found or holder
+    return await connect(holder, actor, readonly=readonly)
+
+
+def start_kernel(root: Path, state_dir: Path | None, *, writes: bool, listens: bool) -> Kernel:
+    """Starts a runtime in this process; blocking. Raises `CommandFailed` as `open_workspace` does."""
+    from evatui.control.kernel import LOCK_WAIT_S, Kernel
+    from evatui.kernel.storage.database import StorageError
+    from evatui.kernel.workspace.layout import WorkspaceError
+    from evatui.kernel.workspace.lock import WorkspaceHeld
+
+    try:
+        return Kernel.start(root, state_dir, writes=writes, listens=listens, lock_wait_s=LOCK_WAIT_S)
+    except WorkspaceError as error:
+        raise _unfit(error) from None
+    except WorkspaceHeld as held:
+        raise _held(held) from None
+    except StorageError as error:
+        raise CommandFailed(
+            ErrorKind.UNAVAILABLE,
+            f"the state database cannot be used: {error}",
+            suggestion="move .eva/state.db aside and start again",
+        ) from None
+    except CallFailed as failed:
+        raise CommandFailed(failed.error.kind, failed.error.message, context=failed.error.details) from None
+    except OSError as error:
+        raise CommandFailed(
+            ErrorKind.UNAVAILABLE,
+            f"the state directory cannot be used: {error.strerror}",
+            suggestion="choose another with --state-dir or EVA_STATE_DIR",
+        ) from None
+
+
+def _root(start: Path | None) -> Path:
+    from evatui.kernel.workspace.layout import find_workspace
+
+    here = (start or Path.cwd()).expanduser()
+    if start is not None and not here.is_dir():
+        word = "is not a folder" if here.exists() else "does not exist"
+        raise CommandFailed(
+            ErrorKind.NOT_FOUND, f"{here} {word}", suggestion=f"create a workspace there with: eva init {here}"
+        )
+    if start is not None:
+        return here
+    found = find_workspace(here)
+    if found is None:
+        raise CommandFailed(
+            ErrorKind.NOT_FOUND,
+            "no workspace here or above: no eva.yaml, config/eva.yaml or capabilities/",
+            suggestion="name one with -w DIR, or create one with: eva init DIR",
+        )
+    return found
+
+
+def _state_dir(root: Path, state_dir: Path | None) -> Path:
+    from evatui.kernel.workspace.layout import WorkspaceError, open_layout
+
+    try:
+        return open_layout(root, state_dir).state_dir
+    except WorkspaceError as error:
+        raise _unfit(error) from None
+
+
+def _unfit(error: Exception) -> CommandFailed:
+    diagnostics = getattr(error, "diagnostics", ())
+    return CommandFailed(
+        ErrorKind.INVALID_INPUT, str(error), context={"diagnostics": [d.to_json() for d in diagnostics]}
+    )
+
+
+def _held(held: Exception) -> CommandFailed:
+    holder = getattr(held, "holder", None)
+    return CommandFailed(
+        ErrorKind.UNAVAILABLE,
+        f"{held}",
+        suggestion="attach to it with: evatui --attach",
+        context={"holder": {"pid": holder.pid, "host": holder.host} if holder else None},
+    )

@@ -1,0 +1,141 @@
+"""The operator of a runtime in another process, over its control socket."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+
+from evatui.control.operator import CommandFailed, lost, refuse_if_readonly
+from evatui.control.snapshot import ConsoleSnapshot, Cursor
+from evatui.control.wire import MAX_LINE, encode, read
+from evatui.kernel.model.call import Actor
+from evatui.kernel.model.errors import ErrorKind
+from evatui.kernel.model.ids import new_id
+from evatui.kernel.workspace.lock import Holder
+
+__all__ = ["RemoteOperator", "connect"]
+
+_CONNECT_S = 5.0
+
+
+class RemoteOperator:
+    """One connection; requests run side by side. A lost connection fails every one that waits."""
+
+    def __init__(
+        self,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        actor: Actor,
+        holder: Holder,
+        *,
+        readonly: bool = False,
+    ) -> None:
+        self.readonly = readonly
+        self.holder = holder
+        self._writer = writer
+        self._actor = actor
+        self._ids = itertools.count(1)
+        self._waiting: dict[int, asyncio.Future[Any]] = {}
+        self._notify: Callable[[], None] | None = None
+        self._reading = asyncio.get_running_loop().create_task(self._read(reader))
+
+    async def run(self, command: str, **params: Any) -> dict[str, Any]:
+        refuse_if_readonly(self, command)
+        request_id = params.setdefault("request_id", new_id("req"))
+        actor = self._actor.to_json()
+        answer = await self._ask("run", {"command": command, "arguments": params, "actor": actor}, request_id)
+        return dict(answer)
+
+    async def snapshot(self, since: Cursor) -> ConsoleSnapshot:
+        answer = await self._ask("snapshot", {"events": since.events, "audit": since.audit}, "")
+        answer["runtime"]["attached"] = True
+        snapshot: ConsoleSnapshot = read(ConsoleSnapshot, answer)
+        return snapshot
+
+    def on_change(self, notify: Callable[[], None]) -> None:
+        self._notify = notify
+
+    async def close(self) -> None:
+        self._reading.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await self._reading
+        self._writer.close()
+        with contextlib.suppress(ConnectionError):
+            await self._writer.wait_closed()
+
+    async def _ask(self, method: str, params: dict[str, Any], request_id: str) -> Any:
+        if self._reading.done():
+            raise lost(request_id)
+        number = next(self._ids)
+        future = self._waiting[number] = asyncio.get_running_loop().create_future()
+        try:
+            self._writer.write(encode({"jsonrpc": "2.0", "id": number, "method": method, "params": params}))
+            await self._writer.drain()
+            reply = await future
+        except ConnectionError:
+            raise lost(request_id) from None
+        finally:
+            self._waiting.pop(number, None)
+        if "error" in reply:
+            raise _failed(reply["error"])
+        return reply["result"]
+
+    async def _read(self, reader: asyncio.StreamReader) -> None:
+        try:
+            while line := await reader.readline():
+                message = orjson.loads(line)
+                waiting = self._waiting.get(message.get("id"))
+                if waiting is not None and not waiting.done():
+                    waiting.set_result(message)
+                elif message.get("method") == "changed" and self._notify is not None:
+                    self._notify()
+        except (ConnectionError, ValueError):
+            pass  # what waits is told below
+        finally:
+            for future in self._waiting.values():
+                if not future.done():
+                    future.set_exception(ConnectionResetError())
+            if self._notify is not None:
+                self._notify()
+
+
+async def connect(holder: Holder, actor: Actor, *, readonly: bool = False) -> RemoteOperator:
+    """Attaches to the runtime of ``holder``. Raises `CommandFailed` ``Unavailable`` where nothing answers there."""
+    try:
+        reader, writer = await asyncio.wait_for(_dial(holder), _CONNECT_S)
+    except (OSError, TimeoutError):
+        raise CommandFailed(
+            ErrorKind.UNAVAILABLE,
+            f"pid {holder.pid} holds the workspace, but its control socket does not answer",
+            retryable=True,
+            suggestion=f"look at pid {holder.pid}; if it hangs, end it and try again",
+        ) from None
+    if holder.token is not None:
+        writer.write(holder.token.encode() + b"\n")
+    return RemoteOperator(reader, writer, actor, holder, readonly=readonly)
+
+
+async def _dial(holder: Holder) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    scheme, _, place = (holder.address or "").partition(":")
+    if scheme == "unix":
+        return await asyncio.open_unix_connection(place, limit=MAX_LINE)
+    if scheme == "tcp":
+        host, _, port = place.rpartition(":")
+        return await asyncio.open_connection(host, int(port), limit=MAX_LINE)
+    raise OSError("the holder does not listen")
+
+
+def _failed(error: dict[str, Any]) -> CommandFailed:
+    told = error.get("data") or {}
+    return CommandFailed(
+        ErrorKind(told.get("kind", ErrorKind.INTERNAL)),
+        str(error.get("message", "")),
+        retryable=bool(told.get("retryable")),
+        suggestion=str(told.get("suggestion", "")),
+        context=told.get("context"),
+    )

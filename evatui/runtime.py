@@ -1,0 +1,194 @@
+"""The composition root: builds the kernel's rooms for one workspace. The only file that knows them all."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import datetime as dt
+from collections.abc import Callable
+from pathlib import Path
+
+from evatui.kernel.admission.policy import Policy
+from evatui.kernel.admission.verdict import Candidate
+from evatui.kernel.host.host import Host
+from evatui.kernel.lua.engine import Engine
+from evatui.kernel.model.call import KERNEL, CallReport, CallRequest
+from evatui.kernel.model.clock import SYSTEM_CLOCK, Clock, rfc3339
+from evatui.kernel.model.manifest import AuditLevels
+from evatui.kernel.model.permissions import Permissions
+from evatui.kernel.records.audit import AuditLog, MemoryAudit, Settings
+from evatui.kernel.records.codes import Code, Outcome
+from evatui.kernel.records.events import EventBus
+from evatui.kernel.registry.calls import Calls
+from evatui.kernel.registry.journal import Journal
+from evatui.kernel.registry.operations import Operations
+from evatui.kernel.registry.registry import Registry
+from evatui.kernel.registry.reload import Reloader
+from evatui.kernel.registry.scan import Scanner
+from evatui.kernel.registry.shadow import Shadow
+from evatui.kernel.registry.table import Table
+from evatui.kernel.storage.database import Database
+from evatui.kernel.storage.history import History
+from evatui.kernel.storage.state_store import StateStore
+from evatui.kernel.workspace.files import Tree
+from evatui.kernel.workspace.layout import Layout, open_layout
+from evatui.kernel.workspace.watch import Watch
+
+__all__ = ["Runtime"]
+
+_STATE_DB = "state.db"
+_AUDIT_DIR = "audit"
+
+
+class Runtime:
+    """A workspace that serves. Every method is for the loop that opened it.
+
+    ``writes`` False is a runtime for the moment: it serves from memory, writes nothing and watches
+    nothing, so that a reading command leaves the workspace as it was.
+    """
+
+    def __init__(self, layout: Layout, tree: Tree, database: Database, audit: AuditLog, clock: Clock) -> None:
+        self.layout = layout
+        self.clock = clock
+        self.since: dt.datetime = clock.now()
+        self.audit = audit
+        self.bus = EventBus(clock)
+        self.history = History(database)
+        self.watch: Watch | None = None
+        self._database = database
+        self._tree = tree
+        self._engine = Engine()
+        self._journal = Journal(self.bus, audit, clock)
+        self.registry = Registry(self._journal, clock)
+        host = Host(
+            layout=layout,
+            tree=tree,
+            state=StateStore(database),
+            events=self.bus,
+            invoke=lambda request: self.calls.call(request),
+            clock=clock,
+        )
+        shadow = Shadow(self._engine, host, clock, self._permissions)
+        self.reloader = Reloader(
+            self.registry,
+            Scanner(layout, tree),
+            shadow,
+            self.history,
+            clock,
+            layout.runtime.max_live_generations,
+        )
+        self.operations = Operations(self.registry, self.reloader, self.history, layout, clock)
+        self.calls = Calls(self.registry, host, audit, clock, self._permissions, self._levels, layout.name)
+        self.shadow = shadow
+        self._watching: asyncio.Task[None] | None = None
+        self._listeners: list[Callable[[], None]] = []
+        self.bus.on_emit = lambda _: self._changed()
+        audit.on_append = lambda _: self._changed()
+        self.calls.on_flight = self._changed
+
+    @classmethod
+    async def open(
+        cls, root: Path, *, state_dir: Path | None = None, writes: bool = True, clock: Clock = SYSTEM_CLOCK
+    ) -> Runtime:
+        """Loads all that is sound and serves it.
+
+        Raises `WorkspaceError` for a folder that is no workspace, `StorageError` for a state
+        database that cannot be used, `CallFailed` ``AuditUnavailable`` for an audit log that cannot.
+        """
+        layout = await asyncio.to_thread(open_layout, root, state_dir)
+        runtime = await asyncio.to_thread(_build, cls, layout, writes, clock)
+        try:
+            await runtime._start(writes)
+        except BaseException:
+            await runtime.close()
+            raise
+        return runtime
+
+    async def _start(self, writes: bool) -> None:
+        for capability_id, hold in (await asyncio.to_thread(self.history.holds)).items():
+            self.registry.held[capability_id] = hold
+        if writes:
+            self._journal.write(Code.RUNTIME_STARTED, Outcome.OK, KERNEL)
+            self.watch = Watch(self.layout)
+        await self.reloader.run()
+        self.bus.emit("/runtime/started", {"workspace": self.layout.name, "mode": self.layout.runtime.mode})
+        if self.watch is not None:
+            self._watching = asyncio.create_task(self._follow(self.watch))
+
+    @property
+    def table(self) -> Table:
+        return self.registry.table
+
+    @property
+    def policy(self) -> Policy | None:
+        return self.reloader.policy
+
+    async def call(self, request: CallRequest) -> CallReport:
+        return await self.calls.call(request)
+
+    def on_change(self, notify: Callable[[], None]) -> None:
+        """``notify`` is called, from any thread and often, when something happened; it must be cheap."""
+        self._listeners.append(notify)
+
+    def _changed(self) -> None:
+        for notify in self._listeners:
+            notify()
+
+    async def _follow(self, watch: Watch) -> None:
+        async for changed in watch:
+            if not self.layout.runtime.hot_reload:
+                continue
+            try:
+                await self.reloader.run(changed)
+            except Exception as error:  # the next look may succeed; a watch that dies would be silence
+                self.bus.emit("/runtime/reload_error", {"error": type(error).__name__})
+
+    def cut(self) -> int:
+        """Ends every call in flight; returns how many."""
+        return self.registry.cut()
+
+    async def close(self) -> int:
+        """Stops watching and routing, drains, closes the audit log. Returns the number of calls cut."""
+        if self.watch is not None:
+            await self.watch.close()
+        if self._watching is not None:
+            self._watching.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._watching
+        await self.reloader.close()
+        cut = await self.registry.close(self.layout.runtime.shutdown_timeout_ms)
+        self.bus.emit("/runtime/stopped", {"cut": cut, "at": rfc3339(self.clock.now())})
+        if self._watching is not None:
+            self._journal.write(Code.RUNTIME_STOPPED, Outcome.OK, KERNEL, cut=cut)
+        await asyncio.to_thread(self._shut)
+        return cut
+
+    def _shut(self) -> None:
+        self._journal.close()
+        self._engine.close()
+        self.audit.close()
+        self._database.close()
+        self._tree.close()
+
+    def _permissions(self, candidate: Candidate) -> Permissions:
+        policy = self.reloader.policy
+        return policy.effective(candidate.manifest) if policy else Permissions()
+
+    def _levels(self, candidate: Candidate) -> AuditLevels:
+        policy = self.reloader.policy
+        return policy.audit_levels(candidate.manifest) if policy else AuditLevels()
+
+
+def _build(cls: type[Runtime], layout: Layout, writes: bool, clock: Clock) -> Runtime:
+    """Opens files and databases: blocking, so in a thread."""
+    tree = Tree(layout.root)
+    state_dir = layout.state_dir
+    if writes:
+        state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        database = Database.open(state_dir / _STATE_DB)
+        settings = Settings(layout.audit.mode, layout.audit.rotate_bytes, layout.audit.keep_files)
+        audit = AuditLog.open(state_dir / _AUDIT_DIR, settings, clock)
+    else:
+        database = Database.read(state_dir / _STATE_DB)
+        audit = MemoryAudit(clock)
+    return cls(layout, tree, database, audit, clock)
