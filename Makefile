@@ -28,7 +28,7 @@ walls: dev-venv
 	$(BIN)/lint-imports --no-cache
 
 soak: dev-venv ## Run the long tests at their full size
-	$(PYTEST) tests/soak -o addopts='--strict-markers -p no:cacheprovider' -o timeout=0
+	$(PYTEST) tests/soak -o addopts='--strict-markers --import-mode=importlib -p no:cacheprovider' -o timeout=0
 
 bench: dev-venv ## Measure, and write tests/bench/RESULTS.md
 	$(BIN)/python -m tests.bench

@@ -1,0 +1,161 @@
+"""``eva capability …``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import click
+
+from evatui.cli.answer import Answer, failed_response
+from evatui.cli.exits import Exit, exit_for
+from evatui.cli.given import Payload, Tag
+from evatui.cli.options import Settings, Words
+from evatui.cli.screen import Screen
+from evatui.cli.show import show_capabilities, show_outline, show_plan, show_receipt, show_rejections
+from evatui.control.operator import CommandFailed
+from evatui.kernel.model.errors import ErrorKind
+
+__all__ = ["capability"]
+
+_GUARD = click.option("--if-generation", metavar="GENERATION", help="Refuse unless this generation is serving.")
+
+
+@click.group(cls=Words)
+def capability() -> None:
+    """See, call and change capabilities."""
+
+
+@capability.command("list")
+@click.pass_obj
+def list_(settings: Settings) -> Answer:
+    """Every capability with its state."""
+    data = settings.ask("capability.list")
+    return Answer(data, partial(show_capabilities, data=data))
+
+
+@capability.command()
+@click.argument("id")
+@click.pass_obj
+def inspect(settings: Settings, id: str) -> Answer:
+    """One capability: manifest, permissions, digests, generations, limits."""
+    data = settings.ask("capability.inspect", id=id)
+    return Answer(data, partial(show_outline, data=data))
+
+
+@capability.command()
+@click.argument("id")
+@click.pass_obj
+def health(settings: Settings, id: str) -> Answer:
+    """Run the health check of the serving generation."""
+    data = settings.ask("capability.health", id=id)
+    failed = None if data["ok"] else failed_response(data.get("error"), data)
+    word = "✗ unhealthy" if failed else "● healthy"
+    line = f"{word}  {data.get('generation') or id}  {data['duration_ms']} ms"
+    return Answer(data, lambda screen: screen.line(line), exit_for(failed) if failed else Exit.OK, failed)
+
+
+@capability.command()
+@click.argument("name")
+@click.option("--provider", metavar="ID", help="The capability that is to answer.")
+@click.option("--payload", type=Payload(), default="{}", help="The request; default: {}.")
+@click.option("--user", help="In whose name the call is made.")
+@click.option("--tag", "tags", type=Tag(), multiple=True, help="A tag of the request; may be repeated.")
+@click.option("--timeout-ms", type=click.IntRange(min=1), help="Shorten the capability's own limit.")
+@click.pass_obj
+def call(settings: Settings, /, name: str, tags: tuple[tuple[str, str], ...], **given: Any) -> Answer:
+    """Call a capability by a name that it provides."""
+    params = {key: value for key, value in given.items() if key == "payload" or value is not None}
+    data = settings.ask("capability.call", name=name, tags=dict(tags), **params)
+    response = data["response"]
+    failed = None if response["ok"] else failed_response(response.get("error"), data)
+    return Answer(data, partial(_show_call, data=data), exit_for(failed) if failed else Exit.OK, failed)
+
+
+def _show_call(screen: Screen, data: Mapping[str, Any]) -> None:
+    response = data["response"]
+    if response["ok"]:
+        screen.value(response["result"])
+    screen.note(f"{data.get('generation') or '–'}  {data['duration_ms']} ms  {data['request_id']}")
+
+
+@capability.command()
+@click.argument("ids", nargs=-1, metavar="[ID]...")
+@click.option("--dry-run", is_flag=True, help="Say what would change, and change nothing.")
+@click.option("--plan", metavar="DIGEST", help="Refuse unless the plan is still this one.")
+@click.option("--exit-code", is_flag=True, help="Exit with 10 if something changes or would change.")
+@click.pass_obj
+def reload(settings: Settings, ids: tuple[str, ...], dry_run: bool, plan: str | None, exit_code: bool) -> Answer:
+    """Read the disk again and publish what is sound; without ID: everything."""
+    if dry_run and plan:
+        raise click.UsageError("--plan is for what is switched, and --dry-run switches nothing")
+    guard = {"plan": plan} if plan else {}
+    data = settings.ask("capability.plan" if dry_run else "capability.reload", ids=list(ids), **guard)
+    code, failed = _verdict(data, exit_code)
+    return Answer(data, partial(show_plan, data=data), code, failed)
+
+
+def _verdict(data: Mapping[str, Any], exit_code: bool) -> tuple[Exit, CommandFailed | None]:
+    """A refusal outweighs a hold, and both outweigh the mere news that something changes."""
+    found = [change["action"] for change in data["changes"]]
+    for action, kind, said, suggestion in (
+        ("reject", ErrorKind.INVALID_INPUT, "refused", "eva capability explain-rejected"),
+        ("hold", ErrorKind.POLICY_DENIED, "held for approval", "eva capability reload --dry-run"),
+    ):
+        if count := found.count(action):
+            failed = CommandFailed(kind, f"{count} of {len(found)} {said}", suggestion=suggestion, data=data)
+            return exit_for(failed), failed
+    changes = any(action != "unchanged" for action in found)
+    return (Exit.CHANGES if exit_code and changes else Exit.OK), None
+
+
+@capability.command("explain-rejected")
+@click.argument("id", required=False)
+@click.pass_obj
+def explain_rejected(settings: Settings, id: str | None) -> Answer:
+    """Why manifests were refused: file, line, rule, and what to do."""
+    data = settings.ask("capability.explain_rejected", **({"id": id} if id else {}))
+    return Answer(data, partial(show_rejections, data=data))
+
+
+def _receipt(settings: Settings, command: str, **params: Any) -> Answer:
+    given = {key: value for key, value in params.items() if value is not None}
+    data = settings.ask(command, **given)
+    return Answer(data, partial(show_receipt, data=data))
+
+
+@capability.command()
+@click.argument("id")
+@_GUARD
+@click.pass_obj
+def drain(settings: Settings, id: str, if_generation: str | None) -> Answer:
+    """Take no new calls and let the running ones end; holds until enable."""
+    return _receipt(settings, "capability.drain", id=id, if_generation=if_generation)
+
+
+@capability.command()
+@click.argument("id")
+@_GUARD
+@click.pass_obj
+def disable(settings: Settings, id: str, if_generation: str | None) -> Answer:
+    """Switch a capability off; holds until enable."""
+    return _receipt(settings, "capability.disable", id=id, if_generation=if_generation)
+
+
+@capability.command()
+@click.argument("id")
+@click.pass_obj
+def enable(settings: Settings, id: str) -> Answer:
+    """Switch a drained or disabled capability on again."""
+    return _receipt(settings, "capability.enable", id=id)
+
+
+@capability.command()
+@click.argument("id")
+@click.option("--to", metavar="GENERATION", help="The generation to serve again; default: the previous one.")
+@_GUARD
+@click.pass_obj
+def rollback(settings: Settings, id: str, to: str | None, if_generation: str | None) -> Answer:
+    """Serve an earlier generation again."""
+    return _receipt(settings, "capability.rollback", id=id, to=to, if_generation=if_generation)

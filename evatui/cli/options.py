@@ -1,0 +1,95 @@
+"""The options that every command takes, before or after its words."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import click
+
+from evatui.cli.session import Connect, ask
+
+__all__ = ["Settings", "Word", "Words", "wants_json"]
+
+
+@dataclass(slots=True)
+class Settings:
+    """Filled in while the words are read, so that what is known can be used when a later word is wrong."""
+
+    connect: Connect
+    workspace: Path | None = None
+    output: str = "text"
+    state_dir: Path | None = field(default_factory=lambda: Path(d) if (d := os.environ.get("EVA_STATE_DIR")) else None)
+    no_color: bool = field(default_factory=lambda: bool(os.environ.get("NO_COLOR")))
+    command: str = ""
+
+    @property
+    def json(self) -> bool:
+        return self.output == "json"
+
+    def ask(self, command: str, **params: Any) -> dict[str, Any]:
+        """The data of a command of `evatui.control.commands`; raises `CommandFailed`."""
+        return ask(self.connect, self.workspace, self.state_dir, command, **params)
+
+
+def _keep(context: click.Context, parameter: click.Parameter, value: Any) -> None:
+    """An option that is not given leaves alone what was given before the command words."""
+    if value is not None and parameter.name is not None:
+        setattr(context.find_object(Settings), parameter.name, value)
+
+
+def _shared() -> list[click.Parameter]:
+    def option(*names: str, **settings: Any) -> click.Option:
+        return click.Option(names, default=None, expose_value=False, callback=_keep, **settings)
+
+    folder = click.Path(path_type=Path)
+    return [
+        option("-w", "--workspace", type=folder, metavar="DIR", help="The workspace; default: the nearest one upward."),
+        option("-o", "--output", type=click.Choice(["text", "json"]), is_eager=True, help="Text, or one JSON object."),
+        option("--state-dir", type=folder, metavar="DIR", help="Where state is kept instead of .eva (EVA_STATE_DIR)."),
+        option("--no-color", is_flag=True, help="No colours, as with NO_COLOR."),
+    ]
+
+
+def _begin(context: click.Context) -> None:
+    settings = context.find_object(Settings)
+    if settings is not None:
+        settings.command = " ".join(context.command_path.split()[1:])
+
+
+class Word(click.Command):
+    """A command with the shared options."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.params.extend(_shared())
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        _begin(ctx)
+        return super().parse_args(ctx, args)
+
+
+class Words(click.Group):
+    """A group with the shared options, whose members have them too."""
+
+    command_class = Word
+    group_class = type
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.params.extend(_shared())
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        _begin(ctx)
+        return super().parse_args(ctx, args)
+
+
+def wants_json(arguments: Sequence[str]) -> bool:
+    """Was JSON asked for? Told from the bare words, for when they cannot be parsed."""
+    words = [*arguments, ""]
+    joined = any(word in {"-ojson", "-o=json", "--output=json"} for word in words)
+    return joined or any(pair in {("-o", "json"), ("--output", "json")} for pair in pairwise(words))

@@ -1,0 +1,210 @@
+"""How the data of the commands reads in a terminal. Shapes: what `evatui.control` hands out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.text import Text
+
+from evatui.cli.screen import Screen
+from evatui.kernel.model.lifecycle import State
+from evatui.kernel.model.text import clean_line
+
+__all__ = [
+    "audit_cells",
+    "show_audit",
+    "show_capabilities",
+    "show_outline",
+    "show_plan",
+    "show_receipt",
+    "show_rejections",
+    "show_status",
+    "state_words",
+]
+
+_STATES = {
+    State.PENDING: ("…", "yellow"),
+    State.SHADOW: ("◌", "cyan"),
+    State.ACTIVE: ("●", "green"),
+    State.DRAINING: ("◐", "yellow"),
+    State.DISABLED: ("⊘", "dim"),
+    State.REJECTED: ("✗", "red"),
+    State.UNREGISTERED: ("·", "dim"),
+}
+_ACTIONS = {
+    "add": ("+", "green"),
+    "update": ("~", "yellow"),
+    "remove": ("-", "red"),
+    "unchanged": ("=", "dim"),
+    "reject": ("✗", "red"),
+    "hold": ("◌", "cyan"),
+}
+_ON_DISK = {"same": "", "changed": "changed", "rejected": "✗ refused", "held": "◌ held"}
+
+
+def state_words(state: str) -> Text:
+    """The glyph, the word, and a colour that says nothing more than these."""
+    if state not in set(State):
+        return Text(clean_line(state, 40))
+    glyph, style = _STATES[State(state)]
+    return Text(f"{glyph} {state}", style)
+
+
+def show_status(screen: Screen, data: Mapping[str, Any]) -> None:
+    runtime = data.get("runtime")
+    if runtime:
+        held = f"held by pid {runtime.get('pid')} since {runtime.get('since')}, mode {runtime.get('mode')}"
+    else:
+        held = "no runtime holds this workspace; below is what a start would give"
+    screen.line(held, "bold")
+    counts = data.get("counts") or {}
+    screen.table(("STATE", "CAPABILITIES"), [(state_words(state), str(count)) for state, count in counts.items()])
+    rest = {key: value for key, value in data.items() if key not in {"runtime", "counts"}}
+    show_outline(screen, {key: _indicator(value) for key, value in rest.items()})
+
+
+def _indicator(value: Any) -> Any:
+    """``{ok, word, detail}`` as a person says it."""
+    if not isinstance(value, Mapping) or "ok" not in value:
+        return value
+    said = " ".join(str(value[key]) for key in ("word", "detail") if value.get(key))
+    return f"{'●' if value['ok'] else '✗'} {said}".rstrip()
+
+
+def show_capabilities(screen: Screen, data: Mapping[str, Any]) -> None:
+    rows = data["capabilities"]
+    if not rows:
+        screen.line("This workspace has no capabilities.")
+        return
+    columns = ("STATE", "ID", "GENERATION", "PROVIDES", "IN FLIGHT", "DISK", "REASON")
+    screen.table(columns, [_capability(row) for row in rows])
+
+
+def _capability(row: Mapping[str, Any]) -> tuple[str | Text, ...]:
+    generation = (row.get("generation") or "").removeprefix(f"{row['id']}@") or row.get("version") or ""
+    status = (row.get("on_disk") or {}).get("status", "same")
+    state = state_words(row["state"])
+    if marks := row.get("marks"):
+        state.append(f" ({clean_line(', '.join(marks), 60)})")
+    return (
+        state,
+        row["id"] or row.get("path") or "",
+        generation,
+        " ".join(row.get("capabilities") or ()),
+        str(row.get("in_flight") or 0),
+        _ON_DISK.get(status, status),
+        row.get("reason") or "",
+    )
+
+
+def show_outline(screen: Screen, data: Mapping[str, Any]) -> None:
+    """A value as indented ``key: value`` lines."""
+    for line in _outline(data, 0):
+        screen.show(line)
+
+
+def _outline(value: Any, depth: int) -> list[Text]:
+    indent = "  " * depth
+    lines: list[Text] = []
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            head = Text(f"{indent}{clean_line(str(key))}:", "bold")
+            lines += _entry(head, item, depth)
+    else:
+        for item in value:
+            lines += _entry(Text(f"{indent}-"), item, depth)
+    return lines
+
+
+def _entry(head: Text, item: Any, depth: int) -> list[Text]:
+    if _nested(item):
+        return [head, *_outline(item, depth + 1)]
+    return [head.append(f" {_scalar(item)}", "not bold")]
+
+
+def _nested(item: Any) -> bool:
+    if isinstance(item, Mapping):
+        return bool(item)
+    return isinstance(item, Sequence) and not isinstance(item, str) and any(_nested(i) or len(item) > 8 for i in item)
+
+
+def _scalar(item: Any) -> str:
+    if isinstance(item, bool):
+        return "yes" if item else "no"
+    if item is None or item in ({}, [], ""):
+        return "–"
+    if isinstance(item, Sequence) and not isinstance(item, str):
+        return ", ".join(_scalar(i) for i in item)
+    return clean_line(str(item), 2000)
+
+
+def show_plan(screen: Screen, data: Mapping[str, Any]) -> None:
+    """What a reload changed, or would change, with the reasons of what it refuses."""
+    changes = data["changes"]
+    rows = [_change(change) for change in changes if change["action"] != "unchanged"]
+    if rows:
+        screen.table(("ACTION", "ID", "FROM", "TO", "CLASS"), rows)
+    for change in changes:
+        _show_diagnostics(screen, change.get("diagnostics") or ())
+    done = "applied" if data["applied"] else "nothing was switched"
+    screen.line(f"{done}: {_counted(changes)}", "bold")
+    screen.line(f"plan {data['plan_digest']}", "dim")
+
+
+def _counted(changes: Sequence[Mapping[str, Any]]) -> str:
+    """``2 update, 1 reject, 9 unchanged``."""
+    counts = Counter(change["action"] for change in changes)
+    return ", ".join(f"{counts[action]} {action}" for action in _ACTIONS if counts[action]) or "no manifests"
+
+
+def _change(change: Mapping[str, Any]) -> tuple[str | Text, ...]:
+    glyph, style = _ACTIONS.get(change["action"], ("?", ""))
+    action = Text(f"{glyph} {change['action']}", style)
+    return action, change["id"], *(str(change.get(key) or "–") for key in ("from", "to", "change_class"))
+
+
+def _show_diagnostics(screen: Screen, diagnostics: Sequence[Mapping[str, Any]]) -> None:
+    for diagnostic in diagnostics:
+        screen.show("")
+        screen.block(diagnostic.get("rendered") or f"{diagnostic['code']}: {diagnostic['message']}")
+    if diagnostics:
+        screen.show("")
+
+
+def show_rejections(screen: Screen, data: Mapping[str, Any]) -> None:
+    if not data["rejections"]:
+        screen.line("Nothing is refused.")
+    for rejection in data["rejections"]:
+        name = rejection.get("id") or "a manifest without a usable id"
+        serving = rejection.get("serving")
+        screen.line(f"✗ {name}  {rejection['path']}", "bold red")
+        screen.line(f"{serving} still serves" if serving else "nothing serves in its place", "dim")
+        _show_diagnostics(screen, rejection["diagnostics"])
+
+
+def show_receipt(screen: Screen, data: Mapping[str, Any]) -> None:
+    way = " → ".join(str(data[key]) for key in ("from", "to") if data.get(key))
+    screen.line(f"{data['action']} {data['id']}: {way}  ({data.get('duration_ms', 0)} ms)")
+
+
+def show_audit(screen: Screen, records: Sequence[Mapping[str, Any]]) -> None:
+    columns = ("SEQ", "AT", "CODE", "OUTCOME", "ACTOR", "CAPABILITY", "GENERATION", "MS", "ERROR")
+    screen.table(columns, [audit_cells(record) for record in records])
+
+
+def audit_cells(record: Mapping[str, Any]) -> tuple[str, ...]:
+    actor = record.get("actor") or {}
+    spent = record.get("duration_us")
+    return (
+        str(record.get("seq", "")),
+        str(record.get("at", "")),
+        str(record.get("code", "")),
+        str(record.get("outcome", "")),
+        ":".join(part for part in (actor.get("type"), actor.get("id")) if part),
+        str(record.get("capability") or record.get("capability_id") or "–"),
+        str(record.get("generation") or "–"),
+        "–" if spent is None else f"{spent / 1000:.1f}",
+        str(record.get("error_kind") or ""),
+    )

@@ -1,0 +1,94 @@
+"""The tree of words: the root, and the commands that stand directly under it."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+from click.shell_completion import get_completion_class
+
+from evatui import __version__
+from evatui.cli.answer import Answer
+from evatui.cli.audit import audit
+from evatui.cli.capability import capability
+from evatui.cli.options import Settings, Words
+from evatui.cli.screen import Screen
+from evatui.cli.session import serve as hold
+from evatui.cli.show import show_status
+
+__all__ = ["eva"]
+
+
+@click.group(cls=Words)
+@click.version_option(__version__, prog_name="eva")
+def eva() -> None:
+    """Run and operate a workspace of capabilities.
+
+    Exit codes: 0 ok, 1 internal, 2 invalid or refused, 3 policy, 4 unavailable, 5 limit or cancelled,
+    6 the handler's own error, 10 something would change (--exit-code), 64 usage.
+    """
+
+
+eva.add_command(capability)
+eva.add_command(audit)
+
+
+@eva.command()
+@click.argument("directory", metavar="DIR", type=click.Path(path_type=Path))
+@click.option("--empty", is_flag=True, help="Without the samples, and with a policy that grants nothing.")
+def init(directory: Path, empty: bool) -> Answer:
+    """Make a workspace from the bundled samples."""
+    from evatui.control.bundle import init_workspace
+
+    data = init_workspace(directory, empty=empty)
+    return Answer(data, partial(_show_init, data=data))
+
+
+def _show_init(screen: Screen, data: dict[str, Any]) -> None:
+    screen.line(f"made a workspace in {data['directory']}: {len(data['files'])} files")
+    screen.note(f"try: evatui {data['directory']}  or  eva -w {data['directory']} capability list", "")
+
+
+@eva.command()
+@click.pass_obj
+def status(settings: Settings) -> Answer:
+    """What holds the workspace, and how it is."""
+    data = settings.ask("status")
+    return Answer(data, partial(show_status, data=data))
+
+
+@eva.command()
+@click.option("--idle-exit", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="End when unused.")
+@click.pass_obj
+def serve(settings: Settings, idle_exit: float | None) -> int:
+    """Hold the workspace without a console, until ctrl+c or SIGTERM."""
+    return hold(settings.workspace, settings.state_dir, idle_exit)
+
+
+@eva.command()
+@click.argument("code")
+def explain(code: str) -> Answer:
+    """What a diagnostic code means, why its rule exists and how to fix it."""
+    from evatui.control.explain import explain_code
+
+    data = explain_code(code)
+    return Answer(data, partial(_show_code, data=data))
+
+
+def _show_code(screen: Screen, data: dict[str, Any]) -> None:
+    screen.line(f"{data['code']}: {data['title']}  ({data['reason']})", "bold")
+    screen.line(f"why: {data['why']}")
+    screen.line(f"fix: {data['fix']}")
+
+
+@eva.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion(shell: str) -> Answer:
+    """Print what makes a shell complete these words: eval "$(eva completion bash)"."""
+    found = get_completion_class(shell)
+    if found is None:
+        raise click.BadParameter(f"{shell} is not known here")
+    script = found(eva, {}, "eva", "_EVA_COMPLETE").source()
+    return Answer({"shell": shell, "script": script}, lambda screen: screen.write(script))

@@ -1,0 +1,72 @@
+"""``eva init``: a whole workspace, or nothing at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from evatui.control.bundle import bundled_workspace
+from tests.cli.fake import Eva
+
+
+def files_in(folder: Path) -> list[str]:
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+
+
+def test_the_samples_arrive_byte_for_byte(eva: Eva, tmp_path: Path) -> None:
+    said = eva("init", str(tmp_path / "a" / "b"), "-o", "json")
+    assert said.code == 0
+    made = tmp_path / "a" / "b"
+    assert said.json["data"]["files"] == files_in(made)
+    bundled = bundled_workspace()
+    copied = [name for name in files_in(made) if name != "eva.yaml"]
+    assert any(name.endswith(".lua") for name in copied)
+    for name in copied:
+        assert (made / name).read_bytes() == (bundled / name).read_bytes()
+
+
+def test_an_empty_workspace_grants_nothing(eva: Eva, tmp_path: Path) -> None:
+    assert eva("init", str(tmp_path / "w"), "--empty").code == 0
+    assert files_in(tmp_path / "w") == ["capabilities/policies/default.yaml", "eva.yaml", "schemas/.gitkeep"]
+    assert "grants: []" in (tmp_path / "w/capabilities/policies/default.yaml").read_text(encoding="utf-8")
+
+
+def test_other_things_in_the_folder_stay_as_they_are(eva: Eva, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    assert eva("init", str(tmp_path), "--empty").code == 0
+    assert (tmp_path / "notes.txt").read_text() == "mine"
+    assert not list(tmp_path.glob(".eva-init-*"))
+
+
+@pytest.mark.parametrize("there", ["capabilities/x.yaml", "eva.yaml", "schemas/x.json", "config/eva.yaml"])
+def test_a_workspace_is_never_written_over(eva: Eva, tmp_path: Path, there: str) -> None:
+    file = tmp_path / there
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("mine")
+    said = eva("init", str(tmp_path), "-o", "json")
+    assert (said.code, said.json["error"]["kind"]) == (2, "Conflict")
+    assert files_in(tmp_path) == [there]
+
+
+def test_a_file_in_the_way_is_said_plainly(eva: Eva, tmp_path: Path) -> None:
+    (tmp_path / "f").write_text("mine")
+    said = eva("init", str(tmp_path / "f" / "w"))
+    assert said.code == 2
+    assert "cannot be written: Not a directory" in said.err
+
+
+def test_a_failure_half_way_leaves_nothing_behind(eva: Eva, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rename, left = Path.rename, [2]
+
+    def full_disk(self: Path, target: Path) -> Path:
+        left[0] -= 1
+        if not left[0]:
+            raise OSError(28, "No space left on device")
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", full_disk)
+    said = eva("init", str(tmp_path / "a" / "w"), "--empty")
+    assert said.code == 2
+    assert "No space left on device" in said.err
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,104 @@
+"""How answers read: plain and aligned in a pipe, steered by nobody."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from evatui.cli.show import state_words
+from evatui.kernel.model.lifecycle import State
+from tests.cli.fake import CALLED, CAPABILITIES, Eva, plan
+
+
+def test_the_list_shows_state_generation_and_what_is_wrong_on_disk(eva: Eva) -> None:
+    said = eva("capability", "list", capability__list=CAPABILITIES)
+    head, row = said.out.splitlines()
+    assert head.split() == ["STATE", "ID", "GENERATION", "PROVIDES", "IN", "FLIGHT", "DISK", "REASON"]
+    assert row.split()[:4] == ["●", "Active", "topic-normalize", "1.0.0+build.20260101.001"]
+    assert row.split()[4:] == ["topic.normalize", "2", "✗", "refused"]
+    assert head.index("ID") == row.index("topic-normalize")
+    assert "\x1b" not in said.out
+
+
+def test_an_empty_workspace_says_so(eva: Eva) -> None:
+    assert (
+        eva("capability", "list", capability__list={"capabilities": []}).out == "This workspace has no capabilities.\n"
+    )
+
+
+def test_a_manifest_without_an_id_is_listed_by_its_path(eva: Eva) -> None:
+    nameless: dict[str, Any] = dict.fromkeys(CAPABILITIES["capabilities"][0])
+    row = nameless | {"state": "Rejected", "path": "capabilities/x.yaml", "reason": "yaml_invalid"}
+    said = eva("capability", "list", capability__list={"capabilities": [row]})
+    assert said.out.splitlines()[1].split() == ["✗", "Rejected", "capabilities/x.yaml", "0", "yaml_invalid"]
+
+
+def test_every_state_has_a_glyph_of_its_own() -> None:
+    assert len({state_words(state).plain[0] for state in State}) == len(State)
+
+
+def test_a_call_prints_the_result_alone_on_stdout(eva: Eva) -> None:
+    said = eva("capability", "call", "x", capability__call=CALLED)
+    assert said.out == '{\n  "topic": "größe"\n}\n'
+    assert "req_1" in said.err
+
+
+def test_a_long_line_is_not_wrapped_in_a_pipe(eva: Eva) -> None:
+    record: dict[str, Any] = {"seq": 1, "at": "t", "code": "c" * 300, "outcome": "ok", "actor": {"type": "cli"}}
+    said = eva("audit", "tail", audit__tail={"records": [record]})
+    assert len(said.out.splitlines()) == 2
+
+
+def rejection(rendered: str) -> dict[str, Any]:
+    diagnostic = {"code": "EVA-204", "message": "unknown key", "rendered": rendered}
+    entry = {"id": "x", "path": "capabilities/x.yaml", "digest": "d", "at": "t", "serving": "x@1", "diagnostics": []}
+    return {"rejections": [entry | {"diagnostics": [diagnostic]}]}
+
+
+def test_a_refusal_is_printed_as_rendered_and_names_what_still_serves(eva: Eva) -> None:
+    rendered = "EVA-204: unknown key\n  --> capabilities/x.yaml:3:1\n   | ^^^"
+    said = eva("capability", "explain-rejected", capability__explain_rejected=rejection(rendered))
+    assert said.code == 0
+    assert rendered in said.out
+    assert "x@1 still serves" in said.out
+
+
+@pytest.mark.parametrize("evil", ["\x1b]0;owned\x07", "\x9b31m", "\u202eexe", "\r\n"])
+def test_outside_text_cannot_steer_the_terminal(eva: Eva, evil: str) -> None:
+    row = CAPABILITIES["capabilities"][0] | {"reason": evil, "state": evil, "marks": [evil]}
+    result = CALLED | {"response": {"ok": True, "result": {evil: evil}, "meta": None, "error": None}}
+    for said in (
+        eva("capability", "list", capability__list={"capabilities": [row]}),
+        eva("capability", "inspect", "x", capability__inspect={evil: {evil: [evil]}}),
+        eva("capability", "explain-rejected", capability__explain_rejected=rejection(evil)),
+        eva("capability", "call", "x", capability__call=result),
+        eva("status", status={"runtime": {"mode": evil}, "counts": {evil: 1}, "watch": {"ok": False, "word": evil}}),
+    ):
+        assert said.code == 0
+        for raw in ("\x1b", "\x07", "\x9b", "\u202e", "\r"):
+            assert raw not in said.out + said.err
+
+
+def test_square_brackets_are_text_and_no_markup(eva: Eva) -> None:
+    assert "[red]x[/red]" in eva("capability", "inspect", "x", capability__inspect={"k": "[red]x[/red]"}).out
+
+
+def test_the_outline_nests_by_indentation(eva: Eva) -> None:
+    data = {"id": "x", "permissions": {"fs": {"read": ["workspace"], "write": []}, "network": False}, "none": None}
+    assert eva("capability", "inspect", "x", capability__inspect=data).out.splitlines() == [
+        "id: x",
+        "permissions:",
+        "  fs:",
+        "    read: workspace",
+        "    write: –",
+        "  network: no",
+        "none: –",
+    ]
+
+
+def test_a_plan_counts_and_names_its_digest(eva: Eva) -> None:
+    said = eva("capability", "reload", "--dry-run", capability__plan=plan("update", "unchanged", "unchanged"))
+    assert "~ update  c0" in said.out
+    assert "nothing was switched: 1 update, 2 unchanged" in said.out
+    assert "plan d1" in said.out

@@ -1,0 +1,115 @@
+"""What the words mean: which command is asked, with which parameters, in which workspace."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.fake import CALLED, CAPABILITIES, Eva, plan
+
+RECEIPT = {"id": "x", "action": "drain", "from": "g2", "to": "g1", "at": "", "actor": {}, "duration_ms": 1}
+
+
+def test_shared_options_are_taken_before_between_and_after_the_words(eva: Eva) -> None:
+    for words in (
+        ("-w", "a", "--state-dir", "s", "-o", "json", "capability", "list"),
+        ("capability", "-w", "a", "--state-dir", "s", "-o", "json", "list"),
+        ("capability", "list", "-w", "a", "--state-dir", "s", "-o", "json"),
+        ("--state-dir", "s", "capability", "-o", "json", "list", "--workspace=a"),
+    ):
+        said = eva(*words, capability__list=CAPABILITIES)
+        assert said.json["ok"]
+        assert eva.operator.opened == [("capability.list", Path("a"), Path("s"))]
+
+
+def test_the_later_of_two_wins(eva: Eva) -> None:
+    eva("-w", "a", "capability", "list", "-w", "b", capability__list=CAPABILITIES)
+    assert eva.operator.opened[0][1] == Path("b")
+
+
+def test_the_state_folder_comes_from_the_environment_unless_given(eva: Eva, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EVA_STATE_DIR", "env")
+    eva("status", status={})
+    assert eva.operator.opened[0][2] == Path("env")
+    eva("--state-dir", "given", "status", status={})
+    assert eva.operator.opened[0][2] == Path("given")
+
+
+@pytest.mark.parametrize(
+    ("line", "command", "params"),
+    [
+        ("capability inspect x", "capability.inspect", {"id": "x"}),
+        ("capability drain x", "capability.drain", {"id": "x"}),
+        ("capability disable x --if-generation g4", "capability.disable", {"id": "x", "if_generation": "g4"}),
+        ("capability enable x", "capability.enable", {"id": "x"}),
+        ("capability rollback x --to g1", "capability.rollback", {"id": "x", "to": "g1"}),
+        ("capability reload", "capability.reload", {"ids": []}),
+        ("capability reload a b --plan d", "capability.reload", {"ids": ["a", "b"], "plan": "d"}),
+        ("capability reload a --dry-run", "capability.plan", {"ids": ["a"]}),
+        ("capability explain-rejected", "capability.explain_rejected", {}),
+        ("capability explain-rejected x", "capability.explain_rejected", {"id": "x"}),
+        ("audit tail --limit 5", "audit.tail", {"limit": 5}),
+    ],
+)
+def test_a_line_asks_for_its_command(eva: Eva, line: str, command: str, params: dict[str, Any]) -> None:
+    answer = RECEIPT | plan() | {"rejections": [], "records": []}
+    said = eva(*line.split(), **{command.replace(".", "__"): answer})
+    assert said.code == 0, said.err
+    assert eva.operator.asked == [(command, params)]
+    assert eva.operator.closed == 1
+
+
+def called_with(eva: Eva, *words: str, stdin: bytes = b"") -> dict[str, Any]:
+    said = eva("capability", "call", "t", *words, stdin=stdin, capability__call=CALLED)
+    assert said.code == 0, said.err
+    return eva.operator.asked[0][1]
+
+
+def test_a_call_without_more_sends_an_empty_object(eva: Eva) -> None:
+    assert called_with(eva) == {"name": "t", "payload": {}, "tags": {}}
+
+
+def test_a_call_sends_everything_that_is_given(eva: Eva) -> None:
+    words = ("--provider", "p", "--user", "u", "--tag", "a=1", "--tag", "b=x=y", "--timeout-ms", "50")
+    assert called_with(eva, *words, "--payload", "null") == {
+        "name": "t",
+        "payload": None,
+        "tags": {"a": "1", "b": "x=y"},
+        "provider": "p",
+        "user": "u",
+        "timeout_ms": 50,
+    }
+
+
+def test_a_payload_comes_from_the_line_a_file_or_stdin(eva: Eva, tmp_path: Path) -> None:
+    file = tmp_path / "p.json"
+    file.write_text('{"topic": "ü"}', encoding="utf-8")
+    assert called_with(eva, "--payload", '{"n": 123456789012345678901}')["payload"] == {"n": 123456789012345678901}
+    assert called_with(eva, "--payload", f"@{file}")["payload"] == {"topic": "ü"}
+    assert called_with(eva, "--payload", "-", stdin=b"[1]")["payload"] == [1]
+
+
+@pytest.mark.parametrize(
+    ("payload", "stdin", "kind", "said"),
+    [
+        ("{", b"", "InvalidInput", "--payload is not JSON"),
+        ("NaN", b"", "InvalidInput", "NaN is not JSON"),
+        ("[" * 200_000, b"", "InvalidInput", "nested too deeply"),
+        ("9" * 5000, b"", "InvalidInput", "--payload is not JSON"),
+        ("-", b'"\xff"', "InvalidInput", "not UTF-8 at byte 1"),
+        ("-", b" " * (16 * 1024 * 1024 + 1), "InputTooLarge", "stdin holds more than"),
+        ("@no/such/file", b"", "InvalidInput", "no/such/file cannot be read: No such file"),
+        ("@.", b"", "InvalidInput", "cannot be read: Is a directory"),
+        ("@a\0b", b"", "InvalidInput", "cannot be read: that is no file name"),
+    ],
+)
+def test_a_payload_that_cannot_be_read_is_refused_before_anything_runs(
+    eva: Eva, payload: str, stdin: bytes, kind: str, said: str
+) -> None:
+    answer = eva("capability", "call", "t", "--payload", payload, "-o", "json", stdin=stdin)
+    assert answer.code == 2
+    assert answer.json["error"]["kind"] == kind
+    assert said in answer.json["error"]["message"]
+    assert eva.operator.opened == []
