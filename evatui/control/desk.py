@@ -10,7 +10,6 @@ from evatui.control.answers import inspected, listed, rejections, status
 from evatui.control.operator import CommandFailed
 from evatui.control.snapshot import ConsoleSnapshot, Cursor
 from evatui.control.view import console_snapshot
-from evatui.kernel.lua.outcome import Returned
 from evatui.kernel.model.call import Actor, CallRequest
 from evatui.kernel.model.errors import CallFailed, ErrorKind
 from evatui.kernel.model.ids import new_id
@@ -34,6 +33,8 @@ class Desk:
     def __init__(self, runtime: Runtime, socket: str | None = None) -> None:
         self._runtime = runtime
         self._socket = socket
+        self._running = 0
+        self._ended = runtime.clock.monotonic()
         self._work: dict[str, Callable[[Params, Actor], Answer]] = {
             "status": self._status,
             "capability.list": self._list,
@@ -54,6 +55,7 @@ class Desk:
     async def run(self, command: str, params: Params, actor: Actor) -> dict[str, Any]:
         """The ``data`` of ``command``. Raises `CommandFailed`, and nothing else."""
         request_id = params.get("request_id") or new_id("req")
+        self._running += 1
         try:
             work = self._work.get(command)
             if work is None:

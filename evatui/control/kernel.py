@@ -37,6 +37,8 @@ class Kernel:
         self._stopping: Future[int] | None = None
         self._guard = threading.Lock()
         self.desk: Desk | None = None
+        self.address: str | None = None
+        """Where the runtime listens, None where it does not."""
 
     @classmethod
     def start(cls, root: Path, state_dir: Path | None, *, writes: bool, listens: bool, lock_wait_s: float) -> Kernel:
@@ -59,12 +61,11 @@ class Kernel:
 
     async def _open(self, layout: Layout, root: Path, state_dir: Path | None, writes: bool, listens: bool) -> None:
         self._runtime = await Runtime.open(root, state_dir=state_dir, writes=writes)
-        address = None
         if listens and self._lock is not None:
             self._server = Server()
-            address, token = await self._server.listen(layout.state_dir)
-            self._lock.announce(address, token)
-        self.desk = Desk(self._runtime, address)
+            self.address, token = await self._server.listen(layout.state_dir)
+            self._lock.announce(self.address, token)
+        self.desk = Desk(self._runtime, self.address)
         if self._server is not None:
             self._server.serve(self.desk)
             self._runtime.on_change(self._server.changed)
@@ -81,6 +82,11 @@ class Kernel:
     @property
     def in_flight(self) -> int:
         return len(self._runtime.calls.flights) if self._runtime else 0
+
+    @property
+    def idle_s(self) -> float:
+        """Seconds since the last call or command ended; 0 while one runs."""
+        return self.desk.idle_s if self.desk is not None else 0.0
 
     @property
     def shutdown_s(self) -> float:

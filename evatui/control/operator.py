@@ -84,9 +84,10 @@ def refuse_if_readonly(operator: Operator, command: str) -> None:
 
 def lost(request_id: str) -> CommandFailed:
     """The runtime ended, or its socket was lost, before it answered."""
+    asked = f" {request_id}" if request_id else ""
     return CommandFailed(
         ErrorKind.UNAVAILABLE,
-        f"the runtime was lost before it answered{f' {request_id}' if request_id else ''}: outcome unknown, see the audit log",
+        f"the runtime was lost before it answered{asked}: outcome unknown, see the audit log",
         suggestion="eva audit tail",
         context={"request_id": request_id},
     )
