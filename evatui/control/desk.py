@@ -20,6 +20,7 @@ from evatui.runtime import Runtime
 
 __all__ = ["Desk"]
 
+_TAIL = 20
 _MAX_TAIL = 10_000
 _MAX_EVENTS = 1_000
 
@@ -54,7 +55,7 @@ class Desk:
 
     async def run(self, command: str, params: Params, actor: Actor) -> dict[str, Any]:
         """The ``data`` of ``command``. Raises `CommandFailed`, and nothing else."""
-        request_id = params.get("request_id") or new_id("req")
+        request_id = _text(params, "request_id") or new_id("req")
         self._running += 1
         try:
             work = self._work.get(command)
@@ -72,16 +73,20 @@ class Desk:
             ) from None
         except CommandFailed:
             raise
-        except (KeyError, TypeError, ValueError) as error:
-            raise CommandFailed(
-                ErrorKind.INVALID_INPUT, f"{command}: missing or unfit parameter {clean_line(str(error), 100)}"
-            ) from error
         except Exception as error:
             raise CommandFailed(
                 ErrorKind.INTERNAL,
                 f"{command} failed inside the kernel ({type(error).__name__})",
                 context={"request_id": request_id},
             ) from error
+        finally:
+            self._running -= 1
+            self._ended = self._runtime.clock.monotonic()
+
+    @property
+    def idle_s(self) -> float:
+        """Seconds since the last command ended; 0 while one runs."""
+        return 0.0 if self._running else self._runtime.clock.monotonic() - self._ended
 
     def snapshot(self, since: Cursor) -> ConsoleSnapshot:
         return console_snapshot(self._runtime, since)
@@ -95,26 +100,26 @@ class Desk:
         return listed(self._runtime)
 
     async def _inspect(self, params: Params, actor: Actor) -> dict[str, Any]:
-        return inspected(self._runtime, self._capability(params["id"]))
+        return inspected(self._runtime, self._capability(_needed(params, "id")))
 
     async def _explain(self, params: Params, actor: Actor) -> dict[str, Any]:
-        wanted = params.get("id")
+        wanted = _text(params, "id")
         found = rejections(self._runtime, wanted)
         if wanted is not None and not found["rejections"]:
             self._capability(wanted)  # an unknown id is an error; a known one that is sound has no rejections
         return found
 
     async def _audit(self, params: Params, actor: Actor) -> dict[str, Any]:
-        limit = max(1, min(int(params.get("limit", 20)), _MAX_TAIL))
+        limit = max(1, min(_number(params, "limit") or _TAIL, _MAX_TAIL))
         return {"records": await asyncio.to_thread(self._runtime.audit.tail, limit)}
 
     async def _events(self, params: Params, actor: Actor) -> dict[str, Any]:
-        events, lost = self._runtime.bus.since(int(params.get("since", 0)))
+        events, lost = self._runtime.bus.since(_number(params, "since") or 0)
         shown = events[:_MAX_EVENTS]
         return {"events": [event.to_json() for event in shown], "dropped": lost, "more": len(events) > len(shown)}
 
     async def _health(self, params: Params, actor: Actor) -> dict[str, Any]:
-        capability = self._capability(params["id"])
+        capability = self._capability(_needed(params, "id"))
         active = capability.active
         if active is None:
             raise CommandFailed(ErrorKind.UNAVAILABLE, f"{capability.id} serves nothing: it is {capability.state}")
@@ -134,43 +139,44 @@ class Desk:
     # -- calls and commands -----------------------------------------------------------------
 
     async def _call(self, params: Params, actor: Actor) -> dict[str, Any]:
-        timeout = params.get("timeout_ms")
         report = await self._runtime.call(
             CallRequest(
-                capability=str(params["name"]),
+                capability=_needed(params, "name"),
                 payload=params.get("payload", {}),
                 caller=actor,
-                provider=params.get("provider"),
-                user=params.get("user"),
-                tags={str(k): str(v) for k, v in (params.get("tags") or {}).items()},
-                timeout_ms=int(timeout) if timeout is not None else None,
+                provider=_text(params, "provider"),
+                user=_text(params, "user"),
+                tags=_tags(params),
+                timeout_ms=_number(params, "timeout_ms"),
                 request_id=params["request_id"],
             )
         )
         return report.to_json()
 
     async def _plan(self, params: Params, actor: Actor) -> dict[str, Any]:
-        return _plan_json(await self._runtime.reloader.plan(tuple(params.get("ids") or ())), params)
+        return _plan_json(await self._runtime.reloader.plan(_ids(params)), params)
 
     async def _reload(self, params: Params, actor: Actor) -> dict[str, Any]:
-        ids = tuple(params.get("ids") or ())
-        plan = await self._runtime.reloader.run(actor=actor, explicit=True, ids=ids, expected=params.get("plan"))
+        ids = _ids(params)
+        plan = await self._runtime.reloader.run(actor=actor, explicit=True, ids=ids, expected=_text(params, "plan"))
         return _plan_json(plan, params)
 
     async def _drain(self, params: Params, actor: Actor) -> dict[str, Any]:
         operations = self._runtime.operations
-        return (await operations.drain(params["id"], actor, params.get("if_generation"))).to_json()
+        return (await operations.drain(_needed(params, "id"), actor, _text(params, "if_generation"))).to_json()
 
     async def _disable(self, params: Params, actor: Actor) -> dict[str, Any]:
         operations = self._runtime.operations
-        return (await operations.disable(params["id"], actor, params.get("if_generation"))).to_json()
+        return (await operations.disable(_needed(params, "id"), actor, _text(params, "if_generation"))).to_json()
 
     async def _enable(self, params: Params, actor: Actor) -> dict[str, Any]:
-        return (await self._runtime.operations.enable(params["id"], actor)).to_json()
+        return (await self._runtime.operations.enable(_needed(params, "id"), actor)).to_json()
 
     async def _rollback(self, params: Params, actor: Actor) -> dict[str, Any]:
         operations = self._runtime.operations
-        receipt = await operations.rollback(params["id"], actor, params.get("to"), params.get("if_generation"))
+        receipt = await operations.rollback(
+            _needed(params, "id"), actor, _text(params, "to"), _text(params, "if_generation")
+        )
         return receipt.to_json()
 
     def _capability(self, capability_id: str) -> Capability:
@@ -184,9 +190,48 @@ class Desk:
         return found
 
 
+def _unfit(key: str, wanted: str) -> CommandFailed:
+    return CommandFailed(ErrorKind.INVALID_INPUT, f"the parameter {key} must be {wanted}")
+
+
+def _text(params: Params, key: str) -> str | None:
+    value = params.get(key)
+    if value is not None and not isinstance(value, str):
+        raise _unfit(key, "text")
+    return value
+
+
+def _needed(params: Params, key: str) -> str:
+    value = _text(params, key)
+    if not value:
+        raise _unfit(key, "given")
+    return value
+
+
+def _number(params: Params, key: str) -> int | None:
+    value = params.get(key)
+    if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
+        raise _unfit(key, "a whole number, not negative")
+    return value
+
+
+def _ids(params: Params) -> tuple[str, ...]:
+    value = params.get("ids") or ()
+    if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
+        raise _unfit("ids", "a list of ids")
+    return tuple(value)
+
+
+def _tags(params: Params) -> dict[str, str]:
+    value = params.get("tags") or {}
+    if not isinstance(value, Mapping) or not all(isinstance(text, str) for text in (*value, *value.values())):
+        raise _unfit("tags", "a mapping of text to text")
+    return dict(value)
+
+
 def _plan_json(plan: Plan, params: Params) -> dict[str, Any]:
     """Raises `CommandFailed` where an id was asked for that neither the disk nor the registry knows."""
-    asked = set(params.get("ids") or ())
+    asked = set(_ids(params))
     missing = sorted(asked - {change.key for change in plan.changes} - {change.path for change in plan.changes})
     if missing:
         raise CommandFailed(
