@@ -1,0 +1,70 @@
+"""The stable words of an audit record: what happened (`Code`) and how it came out (`Outcome`)."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from evatui.kernel.model.errors import CallError, ErrorKind, Origin
+
+__all__ = ["Code", "Outcome", "call_ending"]
+
+
+class Code(StrEnum):
+    """A code is never renamed nor reused; success, failure and denial have codes of their own."""
+
+    CALL_OK = "call.ok"
+    CALL_ERROR = "call.error"
+    CALL_DENIED = "call.denied"
+    CALL_UNKNOWN = "call.unknown"
+    """Found at start: effects were announced, and nobody wrote down how the call ended."""
+    EFFECT_INTENT = "effect.intent"
+    """A host call with an effect is about to happen."""
+
+    CAPABILITY_PUBLISHED = "capability.published"
+    CAPABILITY_REJECTED = "capability.rejected"
+    CAPABILITY_DRAINED = "capability.drained"
+    CAPABILITY_UNREGISTERED = "capability.unregistered"
+    CAPABILITY_ENABLED = "capability.enabled"
+    CAPABILITY_DISABLED = "capability.disabled"
+    CAPABILITY_ROLLED_BACK = "capability.rolled_back"
+    CAPABILITY_HELD = "capability.held"
+    """Waits for an operator's approval."""
+
+    COMMAND_OK = "command.ok"
+    COMMAND_FAILED = "command.failed"
+    COMMAND_DENIED = "command.denied"
+
+    POLICY_CHANGED = "policy.changed"
+    POLICY_REJECTED = "policy.rejected"
+    """A broken policy file; the last valid policy stays in force."""
+
+    RUNTIME_STARTED = "runtime.started"
+    RUNTIME_STOPPED = "runtime.stopped"
+
+    AUDIT_ROTATED = "audit.rotated"
+    """First record of a file that follows a full one; names the calls whose effects were announced before it."""
+    AUDIT_PRUNED = "audit.pruned"
+    """The oldest file is removed; gives its range and the hash of its last record."""
+    AUDIT_TORN_TAIL = "audit.torn_tail"
+    """A line that was cut off by a crash, and so never acknowledged, was removed at start."""
+    AUDIT_REOPENED = "audit.reopened"
+    """The file was deleted, replaced or altered from outside; the chain runs on in a new one."""
+    AUDIT_RECOVERED = "audit.recovered"
+    """Writing works again after it failed."""
+
+
+class Outcome(StrEnum):
+    OK = "ok"
+    ERROR = "error"
+    DENIED = "denied"
+    INTENT = "intent"
+    UNKNOWN = "unknown"
+
+
+def call_ending(error: CallError | None) -> tuple[Code, Outcome]:
+    """How a call that ended in ``error`` (or well) is written down. Only the kernel denies: a handler errs."""
+    if error is None:
+        return Code.CALL_OK, Outcome.OK
+    if error.kind is ErrorKind.POLICY_DENIED and error.origin is Origin.KERNEL:
+        return Code.CALL_DENIED, Outcome.DENIED
+    return Code.CALL_ERROR, Outcome.ERROR

@@ -1,0 +1,89 @@
+"""One file that is only ever appended to, and that notices when somebody else touches it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from pathlib import Path
+
+__all__ = ["LogFile"]
+
+_APPEND = os.O_WRONLY | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+_sync = getattr(os, "fdatasync", os.fsync)
+
+
+class LogFile:
+    """``size`` is the length of what was accepted. Every method may raise `OSError`."""
+
+    def __init__(self, path: Path, fd: int, size: int, durable: bool) -> None:
+        self.path = path
+        self.size = size
+        self._fd = fd
+        self._durable = durable
+        self._ragged = False
+
+    @classmethod
+    def create(cls, path: Path, durable: bool) -> LogFile:
+        """A new file, for its owner alone; `FileExistsError` where there is anything of that name."""
+        fd = os.open(path, _APPEND | os.O_CREAT | os.O_EXCL, 0o600)
+        if durable:
+            _sync_directory(path.parent)
+        return cls(path, fd, 0, durable)
+
+    @classmethod
+    def resume(cls, path: Path, size: int, durable: bool) -> LogFile:
+        """An existing regular file with one name; what lies beyond ``size`` is cut off."""
+        fd = os.open(path, _APPEND | getattr(os, "O_NONBLOCK", 0))
+        try:
+            found = os.fstat(fd)
+            if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1:
+                raise OSError(f"{path.name} is not a regular file with a single name")
+            if found.st_size > size:
+                os.ftruncate(fd, size)
+        except OSError:
+            os.close(fd)
+            raise
+        return cls(path, fd, size, durable)
+
+    def append(self, data: bytes) -> None:
+        """All of ``data``; after an error nothing of it counts, and the next append begins where this one did."""
+        if self._ragged:
+            os.ftruncate(self._fd, self.size)
+        self._ragged = True
+        written = 0
+        while written < len(data):
+            written += os.write(self._fd, data[written:])
+        if self._durable:
+            _sync(self._fd)
+        self._ragged = False
+        self.size += len(data)
+
+    def tampering(self) -> str | None:
+        """``deleted``, ``replaced``, ``shortened`` or ``lengthened`` by somebody else; None where all is well."""
+        own = os.fstat(self._fd)
+        try:
+            named = os.stat(self.path, follow_symlinks=False)
+        except FileNotFoundError:
+            return "deleted"
+        if (named.st_dev, named.st_ino) != (own.st_dev, own.st_ino):
+            return "replaced"
+        if own.st_size < self.size:
+            return "shortened"
+        return "lengthened" if own.st_size > self.size and not self._ragged else None
+
+    def close(self) -> None:
+        """Leaves no part of a failed append behind, if that can be helped."""
+        with contextlib.suppress(OSError):
+            if self._ragged:
+                os.ftruncate(self._fd, self.size)
+        os.close(self._fd)
+
+
+def _sync_directory(directory: Path) -> None:
+    with contextlib.suppress(PermissionError):  # a directory cannot be opened on Windows
+        fd = os.open(directory, os.O_RDONLY)
+        try:
+            os.fsync(fd)
+        finally:
+            os.close(fd)

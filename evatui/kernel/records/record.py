@@ -1,0 +1,73 @@
+"""The shape of an audit record: its keys in their order, and what of an input or output goes into it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from evatui.kernel.model.manifest import AuditLevel
+from evatui.kernel.records.redact import redact
+
+__all__ = ["FIELDS", "GENESIS", "MAX_VALUE_BYTES", "compose", "line_hash", "measured"]
+
+FIELDS = (
+    "actor",
+    "capability_id",
+    "capability",
+    "generation",
+    "script_digest",
+    "manifest_digest",
+    "request_id",
+    "trace_id",
+    "duration_us",
+    "error_kind",
+    "input",
+    "output",
+    "host_calls",
+)
+"""Between ``seq, at, code, outcome`` and ``prev``. A field that a record does not need is null, host calls ``[]``."""
+
+GENESIS = "0" * 64
+"""``prev`` of the very first record."""
+
+MAX_VALUE_BYTES = 65_536
+"""A recorded value is at most this long as JSON; of a longer one only size and digest are kept."""
+
+
+def compose(seq: int, at: str, code: str, outcome: str, fields: Mapping[str, Any], prev: str) -> dict[str, Any]:
+    """The record. Fields beyond `FIELDS` stand together under ``details``, before ``prev``."""
+    record: dict[str, Any] = {"seq": seq, "at": at, "code": code, "outcome": outcome}
+    for name in FIELDS:
+        record[name] = fields.get(name)
+    record["host_calls"] = record["host_calls"] or []
+    details = {name: value for name, value in fields.items() if name not in record}
+    if details:
+        record["details"] = details
+    record["prev"] = prev
+    return record
+
+
+def line_hash(line: bytes) -> str:
+    """What the next record's ``prev`` is: SHA-256 over the exact bytes of the line, its newline not included."""
+    return hashlib.sha256(line).hexdigest()
+
+
+def measured(value: Any, level: AuditLevel) -> dict[str, Any] | None:
+    """What a record keeps of an input or output.
+
+    ``none`` keeps nothing; ``metadata_only`` the size as compact JSON and its SHA-256 (keys sorted, so that equal
+    values have equal digests); ``full`` also the value, secrets redacted, unless it is longer than `MAX_VALUE_BYTES`.
+    """
+    if level is AuditLevel.NONE:
+        return None
+    try:
+        data = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    except TypeError:  # refused before it got anywhere, but the refusal is recorded
+        return {"bytes": None, "digest": None}
+    kept: dict[str, Any] = {"bytes": len(data), "digest": hashlib.sha256(data).hexdigest()}
+    if level is AuditLevel.FULL and len(data) <= MAX_VALUE_BYTES:
+        kept["value"] = redact(value)
+    return kept
