@@ -1,0 +1,1 @@
+"""What outlives the process: the state of capabilities and the history of generations, in SQLite."""

@@ -1,0 +1,182 @@
+"""One SQLite file in WAL mode, its schema versioned, used by one thread at a time."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+__all__ = ["Database", "StorageError"]
+
+_BUSY_TIMEOUT_S = 5.0
+
+_MIGRATIONS = (
+    """
+    CREATE TABLE state (
+        capability_id TEXT NOT NULL,
+        schema_version INTEGER NOT NULL,
+        key TEXT NOT NULL,
+        value BLOB NOT NULL,
+        bytes INTEGER NOT NULL,
+        version INTEGER NOT NULL,
+        PRIMARY KEY (capability_id, schema_version, key)
+    ) WITHOUT ROWID;
+    CREATE TABLE generations (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        capability_id TEXT NOT NULL,
+        version TEXT NOT NULL,
+        digest TEXT NOT NULL,
+        day TEXT NOT NULL,
+        nth INTEGER NOT NULL,
+        generation_id TEXT NOT NULL UNIQUE,
+        created_at TEXT NOT NULL,
+        UNIQUE (capability_id, day, nth)
+    );
+    CREATE INDEX generations_by_digest ON generations (capability_id, version, digest);
+    CREATE TABLE holds (
+        capability_id TEXT PRIMARY KEY,
+        hold TEXT NOT NULL CHECK (hold IN ('drained', 'disabled'))
+    ) WITHOUT ROWID;
+    """,
+)
+"""The step at index n leads from schema n to n + 1; a step that was published is never changed."""
+
+
+class StorageError(Exception):
+    """The database cannot be used. ``message`` names no path; ``busy``: somebody else was writing, try again."""
+
+    def __init__(self, message: str, *, busy: bool = False) -> None:
+        super().__init__(message)
+        self.message = message
+        self.busy = busy
+
+
+class Database:
+    """Thread-safe, and blocking: for worker threads. Raises `StorageError`.
+
+    Without a path it lives in memory and is gone at `close`.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self._lock = threading.RLock()
+        with _explained():
+            if path is not None:
+                _make_private(path)
+            self._connection = _connect(str(path) if path is not None else ":memory:")
+        try:
+            with _explained():
+                self._prepare()
+        except StorageError:
+            self._connection.close()
+            raise
+
+    @classmethod
+    def copy_of(cls, path: Path) -> Database:
+        """A copy in memory of what ``path`` holds, empty where there is no such file.
+
+        The file and its folder are left as they are: whoever only looks may write into the copy, and nobody will know.
+        """
+        copy = cls(None)
+        if path.exists():
+            try:
+                with _explained():
+                    _copy_into(copy._connection, path)
+                    copy._prepare()
+            except StorageError:
+                copy.close()
+                raise
+        return copy
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Everything inside happens, or nothing of it; one thread at a time."""
+        with self._lock, _explained():
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._connection
+                self._connection.execute("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    def close(self) -> None:
+        """Idempotent."""
+        with self._lock:
+            self._connection.close()
+
+    def _prepare(self) -> None:
+        """Bring the schema up to date, each step in a transaction of its own."""
+        latest = len(_MIGRATIONS)
+        found = _version(self._connection)
+        if found > latest:
+            raise StorageError(
+                f"the state database was written by a newer version (schema {found}, this one knows {latest}); "
+                "use that version, or another state directory"
+            )
+        for step in range(found, latest):
+            script = f"BEGIN IMMEDIATE; {_MIGRATIONS[step]} PRAGMA user_version = {step + 1}; COMMIT;"
+            self._connection.executescript(script)
+
+
+def _connect(target: str, *, uri: bool = False) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        target, timeout=_BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False, uri=uri
+    )
+    try:
+        connection.execute("PRAGMA trusted_schema = OFF")
+        if not uri:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _copy_into(copy: sqlite3.Connection, path: Path) -> None:
+    # A reader of a WAL database creates its -wal and -shm files and leaves them behind. Where there is no -wal,
+    # nobody has the database open, so it may be read as a file that does not change.
+    mode = "ro" if path.with_name(path.name + "-wal").exists() else "ro&immutable=1"
+    source = _connect(f"{path.absolute().as_uri()}?mode={mode}", uri=True)
+    try:
+        source.backup(copy)
+    finally:
+        source.close()
+
+
+def _make_private(path: Path) -> None:
+    """SQLite gives its side files the mode of the main one, so that one is made first."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    descriptor = os.open(path, flags, 0o600)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise StorageError("the state database is not a regular file")
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the module's own errors carry none
+        if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            raise StorageError("the state database is in use by another process", busy=True) from None
+        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+            raise StorageError(
+                f"the state database is damaged ({error}); move state.db away, or put a sound copy in its place"
+            ) from None
+        raise StorageError(f"the state database cannot be used: {error}") from None
+    except OSError as error:
+        raise StorageError(f"the state database cannot be opened: {os.strerror(error.errno or 0).lower()}") from None

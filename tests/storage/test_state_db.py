@@ -1,0 +1,163 @@
+"""The database file: private, versioned, honest about damage, and untouched by those who only look."""
+
+from __future__ import annotations
+
+import datetime as dt
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from evatui.kernel.storage.database import Database, StorageError
+from evatui.kernel.storage.history import History
+from evatui.kernel.storage.state_store import MISSING, StateStore
+
+NOW = dt.datetime(2026, 1, 2, 3, 4, tzinfo=dt.UTC)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / ".eva" / "state.db"
+
+
+def test_the_file_and_its_side_files_are_private(path: Path) -> None:
+    database = Database(path)
+    StateStore(database).set("a", 1, "k", 1)
+    assert {file.name for file in path.parent.iterdir()} == {"state.db", "state.db-wal", "state.db-shm"}
+    assert {file.stat().st_mode & 0o777 for file in path.parent.iterdir()} == {0o600}
+    database.close()
+    database.close()
+
+
+def test_what_was_stored_is_there_after_a_restart(path: Path) -> None:
+    database = Database(path)
+    StateStore(database).set("a", 1, "k", {"n": [1, None, "é"]})
+    database.close()
+    database = Database(path)
+    assert StateStore(database).get("a", 1, "k") == ({"n": [1, None, "é"]}, 1)
+    database.close()
+
+
+def test_a_file_that_is_no_database_is_explained(path: Path) -> None:
+    path.parent.mkdir()
+    path.write_bytes(b"this is not a database, only a text that is long enough to look" * 40)
+    with pytest.raises(StorageError, match=r"damaged.*move state\.db away") as caught:
+        Database(path)
+    assert str(path.parent) not in caught.value.message
+    with pytest.raises(StorageError, match="damaged"):
+        Database.copy_of(path)
+
+
+def test_damage_within_is_explained_when_it_is_met(path: Path) -> None:
+    database = Database(path)
+    store = StateStore(database)
+    for number in range(200):
+        store.set("a", 1, f"k{number}", "x" * 500)
+    database.close()
+    data = bytearray(path.read_bytes())
+    data[4096:] = b"\xff" * (len(data) - 4096)
+    path.write_bytes(data)
+    database = Database(path)
+    with pytest.raises(StorageError, match="damaged"), database.transaction() as rows:
+        rows.execute("SELECT count(*), sum(bytes) FROM state").fetchall()
+    database.close()
+
+
+def test_a_newer_schema_is_refused_and_left_alone(path: Path) -> None:
+    Database(path).close()
+    raw = sqlite3.connect(path)
+    raw.execute("PRAGMA user_version = 99")
+    raw.close()
+    with pytest.raises(StorageError, match="newer version"):
+        Database(path)
+    with pytest.raises(StorageError, match="newer version"):
+        Database.copy_of(path)
+
+
+def test_a_planted_link_is_not_followed(path: Path, tmp_path: Path) -> None:
+    path.parent.mkdir()
+    path.symlink_to(tmp_path / "target")
+    with pytest.raises(StorageError, match="cannot be opened"):
+        Database(path)
+    assert not (tmp_path / "target").exists()
+
+
+def test_a_writer_that_takes_too_long_is_named_and_worth_a_retry(path: Path, monkeypatch) -> None:
+    monkeypatch.setattr("evatui.kernel.storage.database._BUSY_TIMEOUT_S", 0.01)
+    database = Database(path)
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(StorageError, match="in use") as caught, database.transaction():
+        pass
+    assert caught.value.busy
+    other.close()
+    database.close()
+
+
+def test_a_transaction_that_fails_leaves_nothing(path: Path) -> None:
+    database = Database(path)
+
+    def fail_half_way() -> None:
+        with database.transaction() as rows:
+            rows.execute("INSERT INTO holds VALUES ('a', 'drained')")
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail_half_way()
+    assert History(database).holds() == {}
+    database.close()
+
+
+def test_a_reader_sees_the_rows_and_changes_no_file(path: Path) -> None:
+    database = Database(path)
+    StateStore(database).set("a", 1, "k", "v")
+    History(database).record_generation("a", "1.0.0", "d1", NOW)
+    database.close()
+    before = {file.name: file.read_bytes() for file in path.parent.iterdir()}
+    copy = Database.copy_of(path)
+    assert StateStore(copy).get("a", 1, "k") == ("v", 1)
+    assert History(copy).record_generation("a", "1.0.0", "d2", NOW).label == "g2"
+    copy.close()
+    assert {file.name: file.read_bytes() for file in path.parent.iterdir()} == before
+
+
+def test_a_reader_of_a_database_in_use_sees_what_was_committed(path: Path) -> None:
+    database = Database(path)
+    StateStore(database).set("a", 1, "k", "v")
+    copy = Database.copy_of(path)
+    assert StateStore(copy).get("a", 1, "k") == ("v", 1)
+    StateStore(copy).set("a", 1, "k", "w")
+    assert StateStore(database).get("a", 1, "k") == ("v", 1)
+    copy.close()
+    database.close()
+
+
+def test_a_reader_of_nothing_gets_an_empty_one_and_creates_nothing(path: Path) -> None:
+    copy = Database.copy_of(path)
+    assert StateStore(copy).get("a", 1, "k") == (MISSING, 0)
+    assert History(copy).record_generation("a", "1.0.0", "d", NOW).number == 1
+    assert not path.parent.exists()
+    copy.close()
+
+
+_KILLED = """
+import os, signal, sys
+from pathlib import Path
+from evatui.kernel.storage.database import Database
+from evatui.kernel.storage.state_store import StateStore
+store = StateStore(Database(Path(sys.argv[1])))
+for n in range(50):
+    version = store.set("a", 1, "k", n)
+print(version, flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_kill_9_loses_nothing_that_was_acknowledged(path: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", _KILLED, str(path)], capture_output=True, text=True, check=False)
+    assert done.stdout == "50\n"
+    database = Database(path)
+    assert StateStore(database).get("a", 1, "k") == (49, 50)
+    database.close()
