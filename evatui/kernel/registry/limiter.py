@@ -65,8 +65,12 @@ class Limiter:
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append(future)
         try:
-            await asyncio.wait_for(future, max(0.0, deadline - self._clock.monotonic()))
+            # not wait_for: up to Python 3.11 it swallows a cancellation that meets a granted slot
+            async with asyncio.timeout(max(0.0, deadline - self._clock.monotonic())):
+                await future
         except TimeoutError:
+            if future.done() and not future.cancelled():
+                self.release()
             raise failure(ErrorKind.TIMEOUT, f"the deadline passed while waiting for a slot of {self._id}") from None
         except asyncio.CancelledError:
             if future.done() and not future.cancelled():
