@@ -143,6 +143,13 @@ _ENTRIES = (
         "Move capabilities nearer to the top, or take files away.",
     ),
     ReadingCode(
+        "EVA-118",
+        Reason.MANIFEST_INVALID,
+        "a manifest names too many files",
+        "Bounds keep a hostile manifest from exhausting the host.",
+        "Put several modules into one file, or split the capability.",
+    ),
+    ReadingCode(
         "EVA-120",
         Reason.FILE_MISSING,
         "there is no workspace",

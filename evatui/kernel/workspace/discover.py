@@ -1,0 +1,108 @@
+"""Which manifests and policies there are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from evatui.kernel.model.diagnostic import Diagnostic, Span
+from evatui.kernel.model.text import clean_line
+from evatui.kernel.workspace.codes import reading_diagnostic
+from evatui.kernel.workspace.files import Entry, EntryKind, FileProblem, ProblemKind, Tree
+from evatui.kernel.workspace.layout import Layout
+from evatui.kernel.workspace.paths import HERE
+
+__all__ = ["MAX_DEPTH", "MAX_FILES", "Discovery", "discover", "is_dropping"]
+
+MAX_DEPTH = 8
+MAX_FILES = 20_000
+_NO_MANIFESTS = ("policies", "adapters", "examples", "extensions")
+"""Folders right below a manifest folder that hold other things."""
+_DROPPING_ENDS = ("~", ".swp", ".swo", ".swx", ".tmp", ".bak", ".orig", ".rej", ".part", ".crdownload")
+
+
+@dataclass(frozen=True, slots=True)
+class Discovery:
+    """Paths relative to the workspace, sorted. ``problems`` name what could not be searched."""
+
+    manifests: tuple[str, ...]
+    policies: tuple[str, ...]
+    problems: tuple[Diagnostic, ...]
+
+
+def discover(tree: Tree, layout: Layout) -> Discovery:
+    """Every ``*.yaml`` and ``*.yml`` below the manifest folders, and every one in the policy folders.
+
+    At most 8 levels deep and 20,000 files. A folder that is not there holds nothing; one that cannot be read
+    is a problem and the rest goes on.
+    """
+    elsewhere = {*layout.policies, *layout.adapters}
+    elsewhere |= {_join(folder, name) for folder in layout.manifests for name in _NO_MANIFESTS}
+    manifests = _Search(tree, elsewhere - set(layout.manifests))
+    policies = _Search(tree, set())
+    found = manifests.below(layout.manifests, MAX_DEPTH), policies.below(layout.policies, 1)
+    return Discovery(*found, (*manifests.problems, *policies.problems))
+
+
+def is_dropping(name: str) -> bool:
+    """Hidden files and what editors leave while they save: ``.x.swp``, ``x~``, ``#x#``, ``4913``."""
+    return name.startswith((".", "#")) or name == "4913" or name.lower().endswith(_DROPPING_ENDS)
+
+
+class _Search:
+    def __init__(self, tree: Tree, elsewhere: set[str]) -> None:
+        self.problems: list[Diagnostic] = []
+        self._tree = tree
+        self._elsewhere = elsewhere
+        self._searched: set[str] = set()
+        self._files = 0
+
+    def below(self, folders: Iterable[str], depth: int) -> tuple[str, ...]:
+        return tuple(sorted({path for folder in folders for path in self._folder(folder, depth)}))
+
+    def _folder(self, folder: str, depth: int) -> Iterator[str]:
+        if folder in self._elsewhere:
+            return
+        try:
+            canonical = self._tree.canonical(folder)
+            entries = self._tree.list(folder)
+        except FileProblem as problem:
+            if problem.kind is not ProblemKind.MISSING:
+                self._problem("EVA-116", folder, f"cannot be searched: {problem.detail}")
+            return
+        if canonical in self._searched:
+            return
+        self._searched.add(canonical)
+        if depth == 0:
+            if any(entry.name.endswith((".yaml", ".yml")) for entry in entries):
+                self._problem("EVA-117", folder, "lies too deep and is not searched")
+            return
+        for entry in entries:
+            yield from self._entry(_join(folder, entry.name), entry, depth)
+
+    def _entry(self, path: str, entry: Entry, depth: int) -> Iterator[str]:
+        if is_dropping(entry.name):
+            return
+        kind = self._followed(path) if entry.kind is EntryKind.LINK else entry.kind
+        if kind is EntryKind.FOLDER:
+            yield from self._folder(path, depth - 1)
+        elif entry.name.endswith((".yaml", ".yml")):
+            self._files += 1
+            if self._files == MAX_FILES + 1:
+                self._problem("EVA-117", path, f"and more are not read: there are more than {MAX_FILES:,} files")
+            if self._files <= MAX_FILES:
+                yield path
+
+    def _followed(self, path: str) -> EntryKind:
+        """A link that leads nowhere or outside is told when it is read, as a file."""
+        try:
+            return self._tree.kind(path)
+        except FileProblem:
+            return EntryKind.LINK
+
+    def _problem(self, code: str, path: str, message: str) -> None:
+        self.problems.append(reading_diagnostic(code, f"{clean_line(path, 200)} {message}", Span(path)))
+
+
+def _join(folder: str, name: str) -> str:
+    return name if folder == HERE else f"{folder}/{name}"

@@ -1,0 +1,305 @@
+"""Reading inside a root that nothing leads out of.
+
+A path is walked component by component, each relative to its parent's descriptor, and no step follows a
+link by itself: links are read and resolved here, so that one that leaves the root is seen and refused.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import stat
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import NamedTuple
+
+from evatui.kernel.model.text import clean_line
+from evatui.kernel.workspace.access import Access, Folder, Leaves, best_access
+from evatui.kernel.workspace.paths import HERE, InvalidPath, parts_of
+
+__all__ = ["Entry", "EntryKind", "FileProblem", "ProblemKind", "Signature", "SourceFile", "Tree"]
+
+_MAX_LINKS = 40
+_MAX_STEPS = 256
+_CHUNK = 1 << 20
+
+
+class ProblemKind(StrEnum):
+    MISSING = "missing"
+    NOT_REGULAR = "not_regular"
+    OUTSIDE = "outside"
+    LINK = "link"
+    TOO_LARGE = "too_large"
+    UNREADABLE = "unreadable"
+
+
+class FileProblem(Exception):
+    """``path`` is the one asked for; ``detail`` is a clause for people that names nothing outside the root."""
+
+    def __init__(self, path: str, kind: ProblemKind, detail: str) -> None:
+        super().__init__(f"{clean_line(path, 200)}: {detail}")
+        self.path = path
+        self.kind = kind
+        self.detail = detail
+
+
+class Signature(NamedTuple):
+    """Two equal ones mean unchanged content, unless a write fell into the clock tick of the first look."""
+
+    device: int
+    inode: int
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """``path`` is canonical, ``digest`` the SHA-256 of ``data`` in hex, ``signature`` from before it was read."""
+
+    path: str
+    data: bytes
+    digest: str
+    signature: Signature
+
+
+class EntryKind(StrEnum):
+    FILE = "file"
+    FOLDER = "folder"
+    LINK = "link"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """``bytes`` is 0 for anything but a file. A link is told as such, not followed."""
+
+    name: str
+    kind: EntryKind
+    bytes: int
+    signature: Signature
+
+
+@dataclass(slots=True)
+class _Spot:
+    """Where a path leads: the open folders down to it, and the last name if that is no folder."""
+
+    folders: list[Folder]
+    names: list[str]
+    leaf: str | None = None
+    found: os.stat_result | None = None
+
+    @property
+    def canonical(self) -> str:
+        return "/".join(self.names if self.leaf is None else [*self.names, self.leaf]) or HERE
+
+
+class Tree:
+    """A root folder held open. Methods may be called from several threads; nothing may be called after `close`.
+
+    Every path given is relative to the root, with ``/``, and never leads upwards; else `FileProblem` OUTSIDE.
+    """
+
+    def __init__(self, root: Path, access: Access | None = None) -> None:
+        """Raises `OSError` if ``root`` is no folder that can be opened."""
+        self._access = access or best_access()
+        self._real = os.path.realpath(root)
+        self._root = self._access.root(root)
+
+    def close(self) -> None:
+        self._access.leave(self._root)
+
+    def read(self, path: str, limit: int, *, max_links: int | None = None) -> SourceFile:
+        """The regular file at ``path``, at most ``limit`` bytes and ``max_links`` hard links. Raises `FileProblem`."""
+        with self._resolve(path) as spot:
+            if spot.leaf is None or spot.found is None:
+                raise FileProblem(path, ProblemKind.NOT_REGULAR, "it is a folder")
+            _regular(path, spot.found)
+            descriptor = self._access.open(spot.folders[-1], spot.leaf)
+            try:
+                opened = os.fstat(descriptor)
+                _regular(path, opened)
+                if max_links is not None and opened.st_nlink > max_links:
+                    raise FileProblem(path, ProblemKind.LINK, "it has a second name (a hard link)")
+                data = _content(path, descriptor, opened.st_size, limit)
+            finally:
+                os.close(descriptor)
+            return SourceFile(spot.canonical, data, hashlib.sha256(data).hexdigest(), _signature(opened))
+
+    def canonical(self, path: str) -> str:
+        """Where ``path`` really lies, every link resolved, in the case that the disk has. Raises `FileProblem`."""
+        with self._resolve(path) as spot:
+            return spot.canonical
+
+    def kind(self, path: str) -> EntryKind:
+        """What ``path`` leads to, links followed inside the root. Raises `FileProblem`."""
+        with self._resolve(path) as spot:
+            return EntryKind.FOLDER if spot.found is None else _kind(spot.found)
+
+    def list(self, path: str, limit: int | None = None) -> tuple[Entry, ...]:
+        """The first ``limit`` entries of a folder by name. Names that cannot be shown are left out.
+
+        Raises `FileProblem`.
+        """
+        with self._resolve(path) as spot:
+            if spot.leaf is not None:
+                raise FileProblem(path, ProblemKind.NOT_REGULAR, "it is not a folder")
+            folder = spot.folders[-1]
+            names = sorted(name for name in self._access.names(folder) if name.isprintable())
+            return tuple(self._entries(folder, names[:limit]))
+
+    def stat_signature(self, path: str) -> Signature | None:
+        """None where there is no regular file to be read."""
+        try:
+            with self._resolve(path) as spot:
+                readable = spot.found is not None and stat.S_ISREG(spot.found.st_mode)
+                return _signature(spot.found) if readable and spot.found else None
+        except FileProblem:
+            return None
+
+    def signatures(self, paths: Iterable[str]) -> dict[str, Signature | None]:
+        """`stat_signature` of many; each folder is walked to once."""
+        by_folder: dict[str, list[str]] = defaultdict(list)
+        for path in paths:
+            by_folder[path.rpartition("/")[0] or HERE].append(path)
+        found: dict[str, Signature | None] = {}
+        for folder, members in by_folder.items():
+            found.update(self._signatures_in(folder, members))
+        return found
+
+    def _signatures_in(self, folder: str, paths: Iterable[str]) -> Iterator[tuple[str, Signature | None]]:
+        try:
+            with self._resolve(folder) as spot:
+                for path in paths:
+                    yield path, self._signature_at(spot.folders[-1] if spot.leaf is None else None, path)
+        except FileProblem:
+            yield from ((path, None) for path in paths)
+
+    def _signature_at(self, folder: Folder | None, path: str) -> Signature | None:
+        name = path.rpartition("/")[2]
+        if folder is None or name in ("", ".", ".."):
+            return self.stat_signature(path)
+        try:
+            found = self._access.lstat(folder, name)
+        except (OSError, ValueError, Leaves):
+            return None
+        if stat.S_ISLNK(found.st_mode):
+            return self.stat_signature(path)
+        return _signature(found) if stat.S_ISREG(found.st_mode) else None
+
+    def _entries(self, folder: Folder, names: Iterable[str]) -> Iterator[Entry]:
+        for name in names:
+            with suppress(OSError, Leaves):  # gone since the folder was listed
+                found = self._access.lstat(folder, name)
+                kind = _kind(found)
+                yield Entry(name, kind, found.st_size if kind is EntryKind.FILE else 0, _signature(found))
+
+    @contextmanager
+    def _resolve(self, path: str) -> Iterator[_Spot]:
+        spot = _Spot([self._root], [])
+        try:
+            self._walk(path, spot)
+            yield spot
+        except InvalidPath as error:
+            raise FileProblem(path, ProblemKind.OUTSIDE, str(error)) from None
+        except Leaves:
+            raise FileProblem(path, ProblemKind.LINK, "it is another name for something else") from None
+        except OSError as error:
+            raise _problem(path, error) from None
+        finally:
+            for folder in spot.folders[1:]:
+                self._access.leave(folder)
+
+    def _walk(self, path: str, spot: _Spot) -> None:
+        waiting = parts_of(path)[::-1]
+        links = steps = 0
+        while waiting:
+            name = waiting.pop()
+            steps += 1
+            if links > _MAX_LINKS or steps > _MAX_STEPS:
+                raise FileProblem(path, ProblemKind.LINK, "its links lead in a circle or too far")
+            if name == "..":
+                if not spot.names:
+                    raise FileProblem(path, ProblemKind.OUTSIDE, "a link leads out of the workspace")
+                spot.names.pop()
+                self._access.leave(spot.folders.pop())
+                continue
+            found = self._access.lstat(spot.folders[-1], name)
+            if stat.S_ISLNK(found.st_mode):
+                links += 1
+                waiting.extend(self._target(path, spot, name))
+            elif stat.S_ISDIR(found.st_mode):
+                spot.folders.append(self._access.enter(spot.folders[-1], name))
+                spot.names.append(name)
+            elif waiting:
+                raise FileProblem(path, ProblemKind.MISSING, "a part of the path is no folder")
+            else:
+                spot.leaf, spot.found = name, found
+
+    def _target(self, path: str, spot: _Spot, name: str) -> Iterable[str]:
+        """What a link says, last step first. An absolute one must name the root, and starts there again."""
+        target = self._access.readlink(spot.folders[-1], name)
+        if os.path.isabs(target):
+            inside = os.path.relpath(target, self._real) if _names_root(self._real, target) else None
+            if inside is None:
+                raise FileProblem(path, ProblemKind.OUTSIDE, "a link leads out of the workspace")
+            while spot.names:
+                spot.names.pop()
+                self._access.leave(spot.folders.pop())
+            target = inside
+        return [part for part in reversed(target.replace(os.sep, "/").split("/")) if part not in ("", ".")]
+
+
+def _names_root(root: str, target: str) -> bool:
+    return ".." not in target.split(os.sep) and (target == root or target.startswith(root.rstrip(os.sep) + os.sep))
+
+
+def _content(path: str, descriptor: int, size: int, limit: int) -> bytes:
+    """Counted while it is read: a file may grow, and some report no size at all."""
+    too_large = FileProblem(path, ProblemKind.TOO_LARGE, f"it has more than {limit:,} bytes")
+    if size > limit:
+        raise too_large
+    chunks, total = [], 0
+    while chunk := os.read(descriptor, min(_CHUNK, limit + 1 - total)):
+        chunks.append(chunk)
+        total += len(chunk)
+        if total > limit:
+            raise too_large
+    return b"".join(chunks)
+
+
+def _regular(path: str, found: os.stat_result) -> None:
+    if not stat.S_ISREG(found.st_mode):
+        raise FileProblem(path, ProblemKind.NOT_REGULAR, "it is a pipe, a socket or a device")
+
+
+def _kind(found: os.stat_result) -> EntryKind:
+    if stat.S_ISREG(found.st_mode):
+        return EntryKind.FILE
+    if stat.S_ISDIR(found.st_mode):
+        return EntryKind.FOLDER
+    return EntryKind.LINK if stat.S_ISLNK(found.st_mode) else EntryKind.OTHER
+
+
+def _signature(found: os.stat_result) -> Signature:
+    return Signature(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+
+
+_BY_ERRNO = {
+    errno.ENOENT: (ProblemKind.MISSING, "there is no such file"),
+    errno.ENOTDIR: (ProblemKind.MISSING, "a part of the path is no folder"),
+    errno.ENAMETOOLONG: (ProblemKind.MISSING, "the name is too long"),
+    errno.ELOOP: (ProblemKind.LINK, "it became a link while it was opened"),
+    errno.EACCES: (ProblemKind.UNREADABLE, "permission denied"),
+    errno.EPERM: (ProblemKind.UNREADABLE, "permission denied"),
+}
+
+
+def _problem(path: str, error: OSError) -> FileProblem:
+    kind, detail = _BY_ERRNO.get(error.errno or 0, (ProblemKind.UNREADABLE, ""))
+    return FileProblem(path, kind, detail or os.strerror(error.errno or errno.EIO).lower())

@@ -1,0 +1,51 @@
+"""The grammar of paths in the workspace: ``/`` on every platform, relative, and never upwards."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+__all__ = ["HERE", "InvalidPath", "is_under", "normal", "parts_of", "under_any"]
+
+HERE = "."
+"""The workspace itself."""
+_MAX_LENGTH = 4096
+_MAX_PARTS = 64
+
+
+class InvalidPath(ValueError):
+    """Not a path inside the workspace; the text says why, without the path."""
+
+
+def parts_of(path: str) -> list[str]:
+    """The components of ``path``, ``.`` and empty ones dropped. Raises `InvalidPath`."""
+    if not path:
+        raise InvalidPath("the path is empty")
+    if len(path) > _MAX_LENGTH:
+        raise InvalidPath("the path is too long")
+    if "\\" in path:
+        raise InvalidPath("paths use / on every platform, never \\")
+    if path.startswith(("/", "~")) or path[1:2] == ":" or (os.name == "nt" and ":" in path):
+        raise InvalidPath("the path must be relative to the workspace")
+    if not path.isprintable():
+        raise InvalidPath("the path holds characters that cannot be shown")
+    parts = [part for part in path.split("/") if part not in ("", ".")]
+    if ".." in parts:
+        raise InvalidPath("the path must not lead upwards with ..")
+    if len(parts) > _MAX_PARTS:
+        raise InvalidPath("the path has too many parts")
+    return parts
+
+
+def normal(path: str) -> str:
+    """``path`` written the one way: ``a/b`` for ``./a//b/``, `HERE` for the workspace. Raises `InvalidPath`."""
+    return "/".join(parts_of(path)) or HERE
+
+
+def is_under(folder: str, path: str) -> bool:
+    """Is ``path`` the ``folder`` or inside it? Both are normal."""
+    return folder in (HERE, path) or path.startswith(folder + "/")
+
+
+def under_any(folders: Iterable[str], path: str) -> bool:
+    return any(is_under(folder, path) for folder in folders)

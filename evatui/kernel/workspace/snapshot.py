@@ -1,0 +1,201 @@
+"""A manifest and all it names, read as one: never half of a save, never half of the old and half of the new."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from evatui.kernel.model.diagnostic import Diagnostic, Span
+from evatui.kernel.model.text import clean_line
+from evatui.kernel.workspace.codes import reading_diagnostic
+from evatui.kernel.workspace.files import FileProblem, ProblemKind, Signature, SourceFile, Tree
+from evatui.kernel.workspace.layout import Layout
+from evatui.kernel.workspace.reading import file_diagnostic, read_under
+from evatui.kernel.workspace.yaml import MAX_BYTES, Node, YamlProblem, parse, place
+
+__all__ = ["MAX_SOURCES", "MAX_SOURCE_BYTES", "Snapshot", "take_snapshot"]
+
+MAX_SOURCE_BYTES = 1 << 20
+"""Of a script, a module or a schema."""
+MAX_SOURCES = 128
+
+_AGAIN_S = 0.005
+_YOUNG_NS = 20_000_000
+_ABSENCE_S = 0.030
+_PATIENCE_S = 0.200
+_UNREAD = SourceFile("", b"", hashlib.sha256(b"").hexdigest(), Signature(0, 0, 0, 0, 0))
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """``files`` and ``missing`` are keyed by the path as the manifest writes it; a `SourceFile` has the real one.
+
+    ``tree`` is None, and ``manifest`` empty if it could not be read, where ``problems`` say why. ``digest``
+    covers the names and contents of all, and the names of those that could not be read. ``signatures`` is
+    what `Tree.signatures` gave for the same paths: while it gives the same again, nothing new is to be read.
+    """
+
+    path: str
+    manifest: SourceFile
+    tree: Node | None
+    problems: tuple[Diagnostic, ...]
+    files: Mapping[str, SourceFile]
+    missing: Mapping[str, FileProblem]
+    digest: str
+    signatures: Mapping[str, Signature | None]
+
+
+def take_snapshot(tree: Tree, layout: Layout, path: str) -> Snapshot:
+    """Blocks for at most about 0.2 s: what was just written must read the same twice, 5 ms apart.
+
+    Raises `FileProblem` MISSING if there is no manifest at ``path`` and none appears within 30 ms. Whatever
+    else keeps it from being read is in ``problems``.
+    """
+    reader = _Reader(tree, layout, path)
+    started = since = time.monotonic()
+    current = reader.read()
+    while not reader.settled(current, time.monotonic() - since):
+        if time.monotonic() - started > _PATIENCE_S:
+            return reader.snapshot(current, (_still_changing(path),))
+        time.sleep(_AGAIN_S)
+        previous, current = current, reader.read()
+        if current.fingerprint() != previous.fingerprint():
+            since = time.monotonic()
+    return reader.snapshot(current)
+
+
+_Source = SourceFile | FileProblem
+
+
+@dataclass(frozen=True, slots=True)
+class _Closure:
+    """What one pass over the files gave."""
+
+    path: str
+    manifest: _Source
+    sources: Mapping[str, _Source]
+    signatures: Mapping[str, Signature | None]
+    node: Node | None
+    problems: tuple[Diagnostic, ...]
+    read_ns: int
+
+    def fingerprint(self) -> object:
+        return self.signatures, self.digest()
+
+    def digest(self) -> str:
+        parts = [("manifest", self.path, _content(self.manifest))]
+        parts += sorted(("source", path, _content(source)) for path, source in self.sources.items())
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+    def quiet_time(self) -> float:
+        """How long it must stay as it is, in seconds, before it counts.
+
+        A missing or an empty file may be a save that has removed or truncated the old one already.
+        """
+        wanted = 0.0
+        for source in (self.manifest, *self.sources.values()):
+            if isinstance(source, FileProblem):
+                wanted = max(wanted, _ABSENCE_S if source.kind is ProblemKind.MISSING else 0.0)
+            elif self.read_ns - max(source.signature.mtime_ns, source.signature.ctime_ns) < _YOUNG_NS:
+                wanted = max(wanted, _AGAIN_S if source.data else _ABSENCE_S)
+        return wanted
+
+
+class _Reader:
+    def __init__(self, tree: Tree, layout: Layout, path: str) -> None:
+        self._tree = tree
+        self._layout = layout
+        self._path = path
+        self._parsed: tuple[str, Node | None, tuple[Diagnostic, ...]] = ("", None, ())
+
+    def read(self) -> _Closure:
+        now = time.time_ns()
+        manifest = self._source(self._path, MAX_BYTES, [self._layout.manifests])
+        node, problems = self._parse(manifest)
+        sources = {
+            path: self._source(path, MAX_SOURCE_BYTES, allowed) for path, allowed in self._references(node).items()
+        }
+        looked_at = {**sources, self._path: manifest}
+        signatures = {
+            path: source.signature if isinstance(source, SourceFile) else self._tree.stat_signature(path)
+            for path, source in looked_at.items()
+        }
+        return _Closure(self._path, manifest, sources, signatures, node, problems, now)
+
+    def settled(self, closure: _Closure, unchanged_s: float) -> bool:
+        return unchanged_s >= closure.quiet_time() and self._tree.signatures(closure.signatures) == closure.signatures
+
+    def snapshot(self, closure: _Closure, problems: tuple[Diagnostic, ...] = ()) -> Snapshot:
+        manifest = closure.manifest
+        if isinstance(manifest, FileProblem) and manifest.kind is ProblemKind.MISSING:
+            raise manifest
+        return Snapshot(
+            path=self._path,
+            manifest=manifest if isinstance(manifest, SourceFile) else _UNREAD,
+            tree=None if problems else closure.node,
+            problems=(*problems, *closure.problems),
+            files={path: found for path, found in closure.sources.items() if isinstance(found, SourceFile)},
+            missing={path: found for path, found in closure.sources.items() if isinstance(found, FileProblem)},
+            digest=closure.digest(),
+            signatures=closure.signatures,
+        )
+
+    def _source(self, path: str, limit: int, allowed: Sequence[Sequence[str]]) -> _Source:
+        try:
+            return read_under(self._tree, path, limit, *allowed)
+        except FileProblem as problem:
+            return problem
+
+    def _parse(self, manifest: _Source) -> tuple[Node | None, tuple[Diagnostic, ...]]:
+        """The last pass's tree is kept while the bytes are the same."""
+        if isinstance(manifest, FileProblem):
+            return None, (file_diagnostic(manifest, self._path),)
+        if self._parsed[0] != manifest.digest:
+            self._parsed = manifest.digest, *self._parse_bytes(manifest.data)
+        return self._parsed[1:]
+
+    def _parse_bytes(self, data: bytes) -> tuple[Node | None, tuple[Diagnostic, ...]]:
+        try:
+            node = parse(data, self._path)
+        except YamlProblem as problem:
+            return None, problem.diagnostics
+        named = len(self._references(node))
+        if named > MAX_SOURCES:
+            message = f"the manifest names {named:,} files; at most {MAX_SOURCES} are read"
+            return None, (reading_diagnostic("EVA-118", message, place(node, ["lua", "modules"])),)
+        return node, ()
+
+    def _references(self, node: Node | None) -> dict[str, list[Sequence[str]]]:
+        """Path to the folders that it must lie in: one list for each way in which it is used."""
+        found: dict[str, list[Sequence[str]]] = {}
+        for path in _texts(_child(node, "lua", "script"), *_children(_child(node, "lua", "modules"))):
+            found.setdefault(path, []).append(self._layout.scripts)
+        for path in _texts(_child(node, "input_schema"), _child(node, "output_schema")):
+            found.setdefault(path, []).append(self._layout.schemas)
+        return found
+
+
+def _child(node: Node | None, *keys: str) -> Node | None:
+    for key in keys:
+        node = node.value.get(key) if node is not None and isinstance(node.value, dict) else None
+    return node
+
+
+def _children(node: Node | None) -> Sequence[Node]:
+    return list(node.value.values()) if node is not None and isinstance(node.value, dict) else []
+
+
+def _texts(*nodes: Node | None) -> Iterator[str]:
+    return (node.value for node in nodes if node is not None and isinstance(node.value, str))
+
+
+def _content(source: _Source) -> str:
+    return source.digest if isinstance(source, SourceFile) else f"not read: {source.kind}"
+
+
+def _still_changing(path: str) -> Diagnostic:
+    message = f"{clean_line(path, 200)}, or a file that it names, was still changing after {_PATIENCE_S * 1000:.0f} ms"
+    return reading_diagnostic("EVA-115", message, Span(path))
