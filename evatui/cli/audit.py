@@ -13,9 +13,7 @@ from evatui.cli.options import Settings, Words
 from evatui.cli.screen import Screen
 from evatui.cli.session import finish
 from evatui.cli.show import audit_cells, show_audit
-from evatui.control.operator import CommandFailed, Operator
-from evatui.control.snapshot import Cursor
-from evatui.kernel.model.errors import ErrorKind
+from evatui.control import Cursor, OpenMode, Operator
 
 __all__ = ["audit"]
 
@@ -45,7 +43,7 @@ def _show(screen: Screen, data: dict[str, Any]) -> None:
 async def _follow(settings: Settings, limit: int) -> None:
     """The tail, then each record as it is written, until the reader goes away or the runtime ends."""
     screen = Screen(color=not settings.no_color)
-    operator = await settings.connect("audit.tail", settings.workspace, settings.state_dir)
+    operator = await settings.connect(OpenMode.ATTACH, settings.workspace, settings.state_dir)
     try:
         records = (await operator.run("audit.tail", limit=limit))["records"]
         for record in records:
@@ -66,12 +64,6 @@ async def _follow_from(settings: Settings, screen: Screen, operator: Operator, s
     cursor = Cursor(audit=seq)
     while not screen.closed:
         snapshot = await operator.snapshot(cursor)
-        if not snapshot.runtime.attached:
-            raise CommandFailed(
-                ErrorKind.UNAVAILABLE,
-                "no runtime holds this workspace, so nothing new will be written",
-                suggestion="start it with: evatui  or  eva serve",
-            )
         for row in snapshot.audit:
             _write(settings, screen, dict(row.record))
         cursor = snapshot.cursor

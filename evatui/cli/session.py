@@ -3,39 +3,36 @@
 from __future__ import annotations
 
 import asyncio
-import getpass
 from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import Path
 from typing import Any, TypeVar
 
-from evatui.control.operator import Operator
-from evatui.kernel.model.call import Actor, CallerType
+from evatui.control import COMMANDS, OpenMode, Operator, open_workspace, operator_actor
+from evatui.kernel.model.call import CallerType
 
-__all__ = ["Connect", "Interrupted", "ask", "caller", "connect", "finish"]
+__all__ = ["Connect", "Interrupted", "ask", "connect", "finish"]
 
 T = TypeVar("T")
 
-Connect = Callable[[str, Path | None, Path | None], Awaitable[Operator]]
-"""``(command, workspace, state_dir)`` to an operator that can run that command; raises `CommandFailed`."""
+Connect = Callable[[OpenMode, Path | None, Path | None], Awaitable[Operator]]
+"""``(mode, workspace, state_dir)`` to an operator; raises `CommandFailed`."""
 
 
 class Interrupted(Exception):
     """The person at the terminal pressed ctrl+c."""
 
 
-async def connect(command: str, workspace: Path | None, state_dir: Path | None) -> Operator:
-    """The runtime that holds the workspace, else one for the moment, else `CommandFailed` (``Unavailable``)."""
-    from evatui.control import open_workspace
-
-    return await open_workspace(workspace, state_dir=state_dir, command=command, actor=caller())
+async def connect(mode: OpenMode, workspace: Path | None, state_dir: Path | None) -> Operator:
+    """The runtime that holds the workspace, else what ``mode`` allows instead; raises `CommandFailed`."""
+    return await open_workspace(workspace, state_dir=state_dir, mode=mode, actor=operator_actor(CallerType.CLI))
 
 
-def caller() -> Actor:
-    """Who sits at the terminal, as far as the system says."""
-    try:
-        return Actor(CallerType.CLI, getpass.getuser())
-    except (ImportError, KeyError, OSError):
-        return Actor(CallerType.CLI, "unknown")
+def _mode(command: str) -> OpenMode:
+    """What a command needs where no runtime holds the workspace."""
+    known = COMMANDS[command]
+    if known.needs_runtime:
+        return OpenMode.ATTACH
+    return OpenMode.WRITE if known.effects else OpenMode.READ
 
 
 def finish(work: Coroutine[Any, Any, T]) -> T:
@@ -52,7 +49,7 @@ def ask(
     """Runs one command; its ``data``. Detaches in any case, also when interrupted."""
 
     async def run() -> dict[str, Any]:
-        operator = await connect(command, workspace, state_dir)
+        operator = await connect(_mode(command), workspace, state_dir)
         try:
             return await operator.run(command, **params)
         finally:

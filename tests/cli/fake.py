@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from evatui.cli.main import run
+from evatui.control.opening import OpenMode
 from evatui.control.snapshot import ConsoleSnapshot, Cursor
 
 CAPABILITIES = {
@@ -64,15 +65,15 @@ class FakeOperator:
 
     answers: Mapping[str, Any]
     asked: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
-    opened: list[tuple[str, Path | None, Path | None]] = field(default_factory=list)
+    opened: list[tuple[OpenMode, Path | None, Path | None]] = field(default_factory=list)
     snapshots: list[ConsoleSnapshot] = field(default_factory=list)
     cursors: list[Cursor] = field(default_factory=list)
     notify: Callable[[], None] = print
     closed: int = 0
     readonly: bool = False
 
-    async def connect(self, command: str, workspace: Path | None, state_dir: Path | None) -> FakeOperator:
-        self.opened.append((command, workspace, state_dir))
+    async def connect(self, mode: OpenMode, workspace: Path | None, state_dir: Path | None) -> FakeOperator:
+        self.opened.append((mode, workspace, state_dir))
         return self
 
     async def run(self, command: str, **params: Any) -> dict[str, Any]:

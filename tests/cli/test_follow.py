@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from evatui.control.opening import OpenMode
 from evatui.control.operator import CommandFailed
 from evatui.control.snapshot import AuditRow, ConsoleSnapshot, Cursor, Indicator, RuntimeInfo
 from evatui.kernel.model.errors import ErrorKind
@@ -17,13 +18,13 @@ def record(seq: int) -> dict[str, Any]:
     return {"seq": seq, "at": "t", "code": "call.ok", "outcome": "ok", "actor": {"type": "cli", "id": "me"}}
 
 
-def snapshot(*seqs: int, attached: bool = True) -> ConsoleSnapshot:
+def snapshot(*seqs: int) -> ConsoleSnapshot:
     blank: dict[str, Any] = dict.fromkeys(("capability_id", "capability", "generation", "request_id", "error_kind"), "")
     rows = tuple(
         AuditRow(seq=n, at="t", code="c", outcome="ok", actor="me", duration_us=1, record=record(n), **blank)
         for n in seqs
     )
-    runtime = RuntimeInfo(pid=1, host="h", workspace="w", since="t", mode="normal", attached=attached)
+    runtime = RuntimeInfo(pid=1, host="h", workspace="w", since="t", mode="normal", attached=True)
     nothing: dict[str, Any] = dict.fromkeys(("capabilities", "rejections", "calls", "transitions", "events"), ())
     return ConsoleSnapshot(
         at="t",
@@ -78,7 +79,6 @@ def test_as_text_each_record_is_a_line(follow: Any) -> None:
     assert "error: the runtime is gone" in said.err
 
 
-def test_without_a_runtime_there_is_nothing_to_follow(follow: Any) -> None:
-    said, _ = follow(snapshot(attached=False), output="text")
-    assert said.code == 4
-    assert "try: start it with: evatui  or  eva serve" in said.err
+def test_it_follows_only_a_runtime_that_holds_the_workspace(follow: Any) -> None:
+    _, operator = follow(snapshot(3))
+    assert operator.opened[0][0] is OpenMode.ATTACH

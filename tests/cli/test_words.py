@@ -7,6 +7,9 @@ from typing import Any
 
 import pytest
 
+from evatui.control.opening import OpenMode
+from evatui.control.operator import CommandFailed
+from evatui.kernel.model.errors import ErrorKind
 from tests.cli.fake import CALLED, CAPABILITIES, Eva, plan
 
 RECEIPT = {"id": "x", "action": "drain", "from": "g2", "to": "g1", "at": "", "actor": {}, "duration_ms": 1}
@@ -21,7 +24,7 @@ def test_shared_options_are_taken_before_between_and_after_the_words(eva: Eva) -
     ):
         said = eva(*words, capability__list=CAPABILITIES)
         assert said.json["ok"]
-        assert eva.operator.opened == [("capability.list", Path("a"), Path("s"))]
+        assert eva.operator.opened == [(OpenMode.READ, Path("a"), Path("s"))]
 
 
 def test_the_later_of_two_wins(eva: Eva) -> None:
@@ -59,6 +62,23 @@ def test_a_line_asks_for_its_command(eva: Eva, line: str, command: str, params: 
     assert said.code == 0, said.err
     assert eva.operator.asked == [(command, params)]
     assert eva.operator.closed == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "mode"),
+    [
+        ("status", OpenMode.READ),
+        ("capability reload x --dry-run", OpenMode.READ),
+        ("capability call x", OpenMode.WRITE),
+        ("capability disable x", OpenMode.WRITE),
+        ("capability drain x", OpenMode.ATTACH),
+        ("capability reload x", OpenMode.ATTACH),
+    ],
+)
+def test_only_what_must_write_writes_and_what_changes_a_runtime_needs_one(eva: Eva, line: str, mode: OpenMode) -> None:
+    refuse = CommandFailed(ErrorKind.UNAVAILABLE, "")
+    eva(*line.split(), status=refuse, **dict.fromkeys(("capability__plan", "capability__call"), refuse))
+    assert eva.operator.opened[0][0] is mode
 
 
 def called_with(eva: Eva, *words: str, stdin: bytes = b"") -> dict[str, Any]:
