@@ -56,10 +56,3 @@ def ask(
             await operator.close()
 
     return finish(run())
-
-
-def serve(workspace: Path | None, state_dir: Path | None, idle_exit: float | None) -> int:
-    """Holds the workspace until a signal, or until it was unused for ``idle_exit`` seconds; an exit code."""
-    from evatui.control import serve
-
-    return serve(workspace, state_dir=state_dir, idle_exit_s=idle_exit)

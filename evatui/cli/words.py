@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,8 @@ from evatui.cli.audit import audit
 from evatui.cli.capability import capability
 from evatui.cli.options import Settings, Words
 from evatui.cli.screen import Screen
-from evatui.cli.session import serve as hold
 from evatui.cli.show import show_status
+from evatui.control import workspace_root
 
 __all__ = ["eva"]
 
@@ -64,7 +65,21 @@ def status(settings: Settings) -> Answer:
 @click.pass_obj
 def serve(settings: Settings, idle_exit: float | None) -> int:
     """Hold the workspace without a console, until ctrl+c or SIGTERM."""
-    return hold(settings.workspace, settings.state_dir, idle_exit)
+    from evatui.control.serving import serve as hold
+
+    screen = Screen(color=not settings.no_color)
+    tell = screen.object if settings.json else partial(_show_step, screen)
+    return hold(workspace_root(settings.workspace), settings.state_dir, idle_exit_s=idle_exit, tell=tell)
+
+
+def _show_step(screen: Screen, step: Mapping[str, Any]) -> None:
+    match step["event"]:
+        case "serving":
+            screen.note(f"● serving as pid {step['pid']}; ctrl+c ends it", "")
+        case "draining":
+            screen.note(f"◐ draining {step['calls']} calls, at most {step['at_most_s']:.0f} s; ctrl+c cuts them", "")
+        case "stopped":
+            screen.note("· stopped", "")
 
 
 @eva.command()

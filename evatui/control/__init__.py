@@ -1,7 +1,7 @@
 """Everything that a person or a script may ask of a runtime, in the process or over its socket."""
 
 from evatui.control.commands import COMMANDS, Command, Danger
-from evatui.control.opening import OpenMode, open_workspace, operator_actor, start_kernel
+from evatui.control.opening import OpenMode, open_workspace, operator_actor, start_kernel, workspace_root
 from evatui.control.operator import CommandFailed, Operator
 from evatui.control.snapshot import ConsoleSnapshot, Cursor
 
@@ -17,4 +17,5 @@ __all__ = [
     "open_workspace",
     "operator_actor",
     "start_kernel",
+    "workspace_root",
 ]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from evatui.control.kernel import Kernel
     from evatui.kernel.workspace.lock import Holder
 
-__all__ = ["OpenMode", "open_workspace", "operator_actor", "start_kernel"]
+__all__ = ["OpenMode", "open_workspace", "operator_actor", "start_kernel", "workspace_root"]
 
 
 class OpenMode(Enum):
@@ -50,7 +50,7 @@ async def open_workspace(
     """
     from evatui.kernel.workspace.lock import holder_of
 
-    root = await asyncio.to_thread(_root, start)
+    root = await asyncio.to_thread(workspace_root, start)
     place = await asyncio.to_thread(_state_dir, root, state_dir)
     holder = await asyncio.to_thread(holder_of, place)
     if mode is not OpenMode.HOLD and holder is not None:
@@ -111,7 +111,8 @@ def start_kernel(root: Path, state_dir: Path | None, *, writes: bool, listens: b
         ) from None
 
 
-def _root(start: Path | None) -> Path:
+def workspace_root(start: Path | None) -> Path:
+    """``start``, or the nearest workspace upward from here; raises `CommandFailed` (``NotFound``)."""
     from evatui.kernel.workspace.layout import find_workspace
 
     here = (start or Path.cwd()).expanduser()
