@@ -16,7 +16,7 @@ from evatui.kernel.model.call import KERNEL, CallReport, CallRequest
 from evatui.kernel.model.clock import SYSTEM_CLOCK, Clock, rfc3339
 from evatui.kernel.model.manifest import AuditLevels
 from evatui.kernel.model.permissions import Permissions
-from evatui.kernel.records.audit import AuditLog, MemoryAudit, Settings
+from evatui.kernel.records.audit import AuditLog, MemoryAudit
 from evatui.kernel.records.codes import Code, Outcome
 from evatui.kernel.records.events import EventBus
 from evatui.kernel.registry.calls import Calls
@@ -105,8 +105,7 @@ class Runtime:
         return runtime
 
     async def _start(self, writes: bool) -> None:
-        for capability_id, hold in (await asyncio.to_thread(self.history.holds)).items():
-            self.registry.held[capability_id] = hold
+        self.registry.held.update(await asyncio.to_thread(self.history.holds))
         if writes:
             self._journal.write(Code.RUNTIME_STARTED, Outcome.OK, KERNEL)
             self.watch = Watch(self.layout)
@@ -185,10 +184,9 @@ def _build(cls: type[Runtime], layout: Layout, writes: bool, clock: Clock) -> Ru
     state_dir = layout.state_dir
     if writes:
         state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-        database = Database.open(state_dir / _STATE_DB)
-        settings = Settings(layout.audit.mode, layout.audit.rotate_bytes, layout.audit.keep_files)
-        audit = AuditLog.open(state_dir / _AUDIT_DIR, settings, clock)
+        database = Database(state_dir / _STATE_DB)
+        audit = AuditLog.open(state_dir / _AUDIT_DIR, layout.audit, clock)
     else:
-        database = Database.read(state_dir / _STATE_DB)
-        audit = MemoryAudit(clock)
+        database = Database.copy_of(state_dir / _STATE_DB)
+        audit = MemoryAudit(clock, state_dir / _AUDIT_DIR)
     return cls(layout, tree, database, audit, clock)

@@ -91,6 +91,8 @@ class EventBus:
     """Thread-safe. Keeps the newest events for `since`, at most ``ring`` of them and 16 MiB."""
 
     def __init__(self, clock: Clock, ring: int = 4096) -> None:
+        self.on_emit: Callable[[Event], None] | None = None
+        """Called with each event, in the thread that emits it and outside the lock: must be cheap, must not raise."""
         self._clock = clock
         self._lock = threading.Lock()
         self._ring: Window[Event] = Window(ring, _MAX_BYTES)
@@ -121,6 +123,8 @@ class EventBus:
             for subscription in self._subscriptions:
                 if topic_matches(subscription.pattern, topic):
                     self._lost += subscription.push(event, len(data))
+        if self.on_emit:
+            self.on_emit(event)
         return event
 
     def subscribe(self, pattern: str = "/**", capacity: int = 1024) -> Subscription:

@@ -10,6 +10,7 @@ from evatui.kernel.admission.verdict import Candidate, Rejection
 from evatui.kernel.model.lifecycle import State, capability_state
 from evatui.kernel.registry.generation import Generation, GenerationId
 from evatui.kernel.registry.limiter import Limiter
+from evatui.kernel.storage.history import Hold
 
 __all__ = ["KEPT_FOR_ROLLBACK", "Attempt", "Capability", "Kept", "Past"]
 
@@ -64,7 +65,7 @@ class Capability:
     kept: deque[Kept] = field(default_factory=lambda: deque(maxlen=KEPT_FOR_ROLLBACK))
     past: deque[Past] = field(default_factory=lambda: deque(maxlen=_KEPT_PAST))
     quarantined: str | None = None
-    hold: str | None = None
+    hold: Hold | None = None
     gone: bool = False
     calls: int = 0
     errors: int = 0

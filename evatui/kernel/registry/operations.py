@@ -18,13 +18,10 @@ from evatui.kernel.records.codes import Code, Outcome
 from evatui.kernel.registry.capability import Capability, Kept
 from evatui.kernel.registry.registry import Registry
 from evatui.kernel.registry.reload import Reloader
-from evatui.kernel.storage.history import History
+from evatui.kernel.storage.history import History, Hold
 from evatui.kernel.workspace.layout import Layout
 
-__all__ = ["DISABLED", "DRAINED", "Operations", "Receipt"]
-
-DRAINED = "drained"
-DISABLED = "disabled"
+__all__ = ["Operations", "Receipt"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,8 +65,8 @@ class Operations:
         started = self._clock.monotonic()
         capability = self._serving(capability_id, if_generation)
         source = _name(capability)
-        await self._hold(capability, DRAINED)
-        task = self._registry.withdraw(capability, State.DISABLED, actor, DRAINED)
+        await self._hold(capability, Hold.DRAINED)
+        task = self._registry.withdraw(capability, State.DISABLED, actor, Hold.DRAINED)
         cut = await asyncio.shield(task) if task is not None else 0
         return self._receipt(capability, "drain", source, None, actor, started, cut)
 
@@ -79,8 +76,8 @@ class Operations:
         capability = self._known(capability_id)
         self._guard(capability, if_generation)
         source = _name(capability)
-        await self._hold(capability, DISABLED)
-        self._registry.withdraw(capability, State.DISABLED, actor, DISABLED)
+        await self._hold(capability, Hold.DISABLED)
+        self._registry.withdraw(capability, State.DISABLED, actor, Hold.DISABLED)
         return self._receipt(capability, "disable", source, None, actor, started)
 
     async def enable(self, capability_id: str, actor: Actor) -> Receipt:
@@ -166,7 +163,7 @@ class Operations:
                 f"{capability.id} moved: {serving} serves now, not {clean_line(if_generation, 200)}",
             )
 
-    async def _hold(self, capability: Capability, hold: str | None) -> None:
+    async def _hold(self, capability: Capability, hold: Hold | None) -> None:
         await asyncio.to_thread(self._history.set_hold, capability.id, hold)
         capability.hold = hold
 

@@ -23,6 +23,7 @@ from evatui.kernel.registry.journal import Journal
 from evatui.kernel.registry.limiter import Limiter
 from evatui.kernel.registry.table import EMPTY_TABLE, Table
 from evatui.kernel.registry.trail import Trail
+from evatui.kernel.storage.history import Hold
 
 __all__ = ["Registry"]
 
@@ -33,7 +34,7 @@ class Registry:
         self.capabilities: dict[str, Capability] = {}
         self.strays: dict[str, tuple[Rejection, str]] = {}
         """Refused files that speak for no capability, by path, with the time of the refusal."""
-        self.held: dict[str, str] = {}
+        self.held: dict[str, Hold] = {}
         """Ids that an operator switched off in an earlier run."""
         self.trail = Trail()
         self.journal = journal

@@ -59,7 +59,10 @@ class Scanner:
             if old is not None and not self._is_stale(old.snapshot, changed) and old.epoch == policy.epoch:
                 seen[path] = old
                 continue
-            snapshot = take_snapshot(self._tree, self._layout, path)
+            try:
+                snapshot = take_snapshot(self._tree, self._layout, path)
+            except FileProblem:
+                continue  # it went away since the folder was listed
             verdict = admit(snapshot, layout=self._layout, policy=policy, policy_diagnostics=policy_problems)
             seen[path] = _Seen(snapshot, verdict, policy.epoch)
             touched.add(path)
@@ -74,9 +77,9 @@ class Scanner:
 
     def _is_stale(self, snapshot: Snapshot, changed: frozenset[str]) -> bool:
         """Must the closure be read again? A file named as changed, or one whose signature moved."""
-        if not changed or snapshot.missing or not changed.isdisjoint(snapshot.files):
+        if not changed or not changed.isdisjoint(snapshot.signatures):
             return True
-        return any(self._tree.stat_signature(path) != file.signature for path, file in snapshot.files.items())
+        return self._tree.signatures(snapshot.signatures) != snapshot.signatures
 
     def _read_policy(self, paths: tuple[str, ...]) -> tuple[Policy, tuple[Diagnostic, ...]]:
         files: list[SourceFile | FileProblem] = []
