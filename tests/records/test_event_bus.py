@@ -148,3 +148,11 @@ def test_events_of_many_threads_are_numbered_without_gaps(bus: EventBus) -> None
     for thread in threads:
         thread.join()
     assert [event.seq for event in bus.since(0)[0]] == list(range(1, 801))
+
+
+def test_the_hook_hears_each_event_and_may_look_back(bus: EventBus) -> None:
+    heard = []
+    bus.on_emit = lambda event: heard.append((event.seq, len(bus.since(0)[0])))
+    bus.emit("/a", {})
+    bus.emit("/b", {})
+    assert heard == [(1, 1), (2, 2)]

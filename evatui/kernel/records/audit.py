@@ -93,14 +93,15 @@ class AuditLog:
     def begin(self) -> Reservation:
         """Reserve the room for a call's records. Raises ``AuditUnavailable``: then nothing may run.
 
-        At most once a second it looks whether the disk has room and the file is still the one that was opened.
+        Cheap, but for one look a second: has the disk room, and is the file still the one that was opened?
         """
+        if self._clock.monotonic() >= self._next_look:
+            with self._chain():
+                self._look()
+        if self._refusal:
+            raise _unavailable(self._refusal)
         reservation = Reservation()
-        with self._chain():
-            self._look()
-            if self._refusal:
-                raise _unavailable(self._refusal)
-            self._reservations.add(reservation)
+        self._reservations.add(reservation)  # one step of the interpreter: needs no lock
         return reservation
 
     def release(self, reservation: Reservation) -> None:
