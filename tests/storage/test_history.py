@@ -34,7 +34,7 @@ def test_ids_count_per_capability_and_day_and_numbers_per_workspace(history: His
         "b@1.0.0+build.20260102.001",
         "a@1.1.0+build.20260103.001",
     ]
-    assert [record.label for record in made] == ["g1", "g2", "g3", "g4"]
+    assert [record.number for record in made] == [1, 2, 3, 4]
 
 
 def test_the_day_is_counted_in_utc(history: History) -> None:

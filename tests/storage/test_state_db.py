@@ -118,7 +118,7 @@ def test_a_reader_sees_the_rows_and_changes_no_file(path: Path) -> None:
     before = {file.name: file.read_bytes() for file in path.parent.iterdir()}
     copy = Database.copy_of(path)
     assert StateStore(copy).get("a", 1, "k") == ("v", 1)
-    assert History(copy).record_generation("a", "1.0.0", "d2", NOW).label == "g2"
+    assert History(copy).record_generation("a", "1.0.0", "d2", NOW).number == 2
     copy.close()
     assert {file.name: file.read_bytes() for file in path.parent.iterdir()} == before
 

@@ -27,11 +27,6 @@ class GenerationRecord:
     number: int
     generation_id: str
 
-    @property
-    def label(self) -> str:
-        """``g41``"""
-        return f"g{self.number}"
-
 
 class History:
     """Thread-safe, and blocking: for worker threads. Raises `StorageError`."""
