@@ -1,0 +1,106 @@
+"""Drain, disable, enable, roll back: what a person does to one capability."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from evatui.kernel.model.errors import CallFailed, ErrorKind
+from evatui.kernel.model.lifecycle import State
+from tests.runtime.conftest import ANN, call
+from tests.support.waiting import until
+from tests.support.workspaces import SCRIPT, save, tool, write
+
+SPIN = "function invoke(ctx, request) while true do end end"
+
+
+async def updated(runtime, workspace: Path, text: str) -> None:
+    save(workspace, "capabilities/tools/greet.lua", text)
+    await runtime.reloader.run(actor=ANN, explicit=True)
+
+
+async def test_drain_holds_over_reload_and_restart_until_enable(start, workspace: Path) -> None:
+    runtime = await start()
+    receipt = await runtime.operations.drain("greet", ANN)
+    assert (receipt.action, receipt.cut, receipt.target) == ("drain", 0, None)
+    assert runtime.registry.capabilities["greet"].state is State.DISABLED
+    refused = (await call(runtime)).response.error
+    assert (refused.kind, refused.details["reason"]) == (ErrorKind.UNAVAILABLE, "drained")
+    await updated(runtime, workspace, SCRIPT.replace("one", "two"))
+    assert not (await call(runtime)).response.ok
+    await runtime.close()
+    again = await start()
+    assert again.registry.capabilities["greet"].state is State.DISABLED
+    await again.operations.enable("greet", ANN)
+    assert (await call(again)).response.result["by"] == "two"
+
+
+async def test_a_drain_past_its_deadline_cuts_the_call_and_says_which_generation(start, workspace: Path) -> None:
+    write(workspace, tool("spin", SPIN, reload="{drain_timeout_ms: 50}"))
+    runtime = await start()
+    name = runtime.table.active["spin"].name.id
+    running = asyncio.create_task(call(runtime, "test.spin", {}))
+    await until(lambda: runtime.registry.capabilities["spin"].in_flight)
+    receipt = await runtime.operations.drain("spin", ANN)
+    assert receipt.cut == 1
+    error = (await running).response.error
+    assert (error.kind, error.generation) == (ErrorKind.CANCELLED, name)
+
+
+async def test_rollback_serves_the_former_version_and_does_not_reload_the_bad_one(start, workspace: Path) -> None:
+    runtime = await start()
+    first = runtime.table.active["greet"].name.id
+    await updated(runtime, workspace, SCRIPT.replace("one", "two"))
+    receipt = await runtime.operations.rollback("greet", ANN)
+    assert receipt.target not in (first, receipt.source)
+    assert (await call(runtime)).response.result["by"] == "one"
+    await runtime.reloader.run(actor=ANN, explicit=True)
+    assert (await call(runtime)).response.result["by"] == "one"
+    await updated(runtime, workspace, SCRIPT.replace("one", "three"))
+    assert (await call(runtime)).response.result["by"] == "three"
+
+
+async def test_rollback_works_after_the_files_are_gone(start, workspace: Path) -> None:
+    runtime = await start()
+    await updated(runtime, workspace, SCRIPT.replace("one", "two"))
+    (workspace / "capabilities/tools/greet.lua").unlink()
+    await runtime.operations.rollback("greet", ANN)
+    assert (await call(runtime)).response.result["by"] == "one"
+
+
+async def test_a_target_that_moved_is_not_touched(start, workspace: Path) -> None:
+    runtime = await start()
+    seen = runtime.table.active["greet"].name.short
+    await updated(runtime, workspace, SCRIPT.replace("one", "two"))
+    with pytest.raises(CallFailed) as refused:
+        await runtime.operations.drain("greet", ANN, if_generation=seen)
+    assert refused.value.error.kind is ErrorKind.CONFLICT
+    assert (await call(runtime)).response.ok
+
+
+async def test_nothing_to_roll_back_to_is_said_so(start) -> None:
+    runtime = await start()
+    with pytest.raises(CallFailed) as refused:
+        await runtime.operations.rollback("greet", ANN)
+    assert refused.value.error.kind is ErrorKind.NOT_FOUND
+    assert "kept: none" in refused.value.error.message
+
+
+async def test_disable_takes_effect_at_once_and_enable_undoes_it(start) -> None:
+    runtime = await start()
+    await runtime.operations.disable("greet", ANN)
+    assert not (await call(runtime)).response.ok
+    await runtime.operations.enable("greet", ANN)
+    assert (await call(runtime)).response.ok
+
+
+async def test_enable_says_when_the_manifest_itself_switches_it_off(start, workspace: Path) -> None:
+    path = workspace / "capabilities/greet.yaml"
+    path.write_text(path.read_text() + "enabled: false\n")
+    runtime = await start()
+    assert runtime.registry.capabilities["greet"].state is State.DISABLED
+    with pytest.raises(CallFailed) as refused:
+        await runtime.operations.enable("greet", ANN)
+    assert "enabled: true" in refused.value.error.message

@@ -1,0 +1,182 @@
+"""Save a file and the new version answers; save a broken one and the old one goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import weakref
+from pathlib import Path
+
+import pytest
+
+from evatui.kernel.model.errors import ErrorKind
+from evatui.kernel.model.lifecycle import State
+from evatui.runtime import Runtime
+from tests.runtime.conftest import ANN, call
+from tests.support.waiting import until
+from tests.support.workspaces import INPUT, MANIFEST, OUTPUT, POLICY, SCRIPT, save, tool, write
+
+
+async def told(runtime: Runtime, what: str, capability_id: str = "greet") -> dict[str, object]:
+    """Waits for the next ``/capability/<what>`` of ``capability_id``; returns its payload."""
+    with runtime.bus.subscribe(f"/capability/{what}") as news:
+        async with asyncio.timeout(20):
+            async for event in news:
+                if event.payload["id"] == capability_id:
+                    return dict(event.payload)
+    raise AssertionError
+
+
+async def saved(runtime: Runtime, root: Path, name: str, text: str, what: str) -> dict[str, object]:
+    waiting = asyncio.create_task(told(runtime, what))
+    await asyncio.sleep(0)
+    save(root, name, text)
+    return await waiting
+
+
+async def test_a_saved_script_answers_and_the_old_one_is_freed(start, workspace: Path) -> None:
+    runtime = await start()
+    assert (await call(runtime)).response.result == {"text": "hello ann", "by": "one"}
+    old = runtime.table.active["greet"]
+    program, number = weakref.ref(old.program), old.name.number
+    del old
+    payload = await saved(runtime, workspace, "capabilities/tools/greet.lua", SCRIPT.replace("one", "two"), "reloaded")
+    report = await call(runtime)
+    assert report.response.result == {"text": "hello ann", "by": "two"}
+    assert report.generation == payload["generation"]
+    assert runtime.table.active["greet"].name.number > number
+    await asyncio.sleep(0)
+    gc.collect()
+    assert program() is None
+
+
+BROKEN = {
+    "syntax error": ("capabilities/tools/greet.lua", SCRIPT + "\nfunction oops(", "EVA-5", "greet.lua"),
+    "failing health check": (
+        "capabilities/tools/greet.lua",
+        SCRIPT.replace("return {ok = true}\n", 'error("no scale attached")\n'),
+        "EVA-5",
+        "greet.lua",
+    ),
+    "unknown manifest key": ("capabilities/greet.yaml", MANIFEST + "colour: red\n", "EVA-2", "greet.yaml"),
+    "missing schema": (
+        "capabilities/greet.yaml",
+        MANIFEST.replace("greet.input.json", "nowhere.json"),
+        "EVA-3",
+        "greet.yaml",
+    ),
+    "script outside the roots": (
+        "capabilities/greet.yaml",
+        MANIFEST.replace("capabilities/tools/greet.lua", "../greet.lua"),
+        "EVA-2",
+        "greet.yaml",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+async def test_a_broken_save_is_refused_with_its_place_and_the_repair_clears_it(start, workspace, name) -> None:
+    file, text, code, place = BROKEN[name]
+    sound = (workspace / file).read_text()
+    runtime = await start()
+    serving = runtime.table
+    await saved(runtime, workspace, file, text, "reload_failed")
+    capability = runtime.registry.capabilities["greet"]
+    first = capability.rejection.diagnostics[0]
+    assert first.code.startswith(code)
+    assert first.primary.file.endswith(place)
+    assert f"{first.primary.file}:{first.primary.line}:{first.primary.column}" in first.rendered
+    assert runtime.table is serving
+    assert (await call(runtime)).response.result["by"] == "one"
+    save(workspace, file, sound)
+    await until(lambda: capability.rejection is None)
+    assert capability.state is State.ACTIVE
+    assert runtime.registry.trail.counts[State.REJECTED] == 0
+
+
+async def test_a_deleted_manifest_lets_running_calls_end_and_then_is_unregistered(start, workspace: Path) -> None:
+    write(workspace, tool("slow", SLOW))
+    write(workspace, tool("gate", "function invoke(ctx, request) return {ok = true, result = {}} end"))
+    runtime = await start()
+    running = asyncio.create_task(call(runtime, "test.slow", {}))
+    await until(lambda: runtime.registry.capabilities["slow"].in_flight)
+    waiting = asyncio.create_task(told(runtime, "unregistered", "slow"))
+    await asyncio.sleep(0)
+    (workspace / "capabilities/slow.yaml").unlink()
+    await until(lambda: "slow" not in runtime.table.active)
+    refused = await call(runtime, "test.slow", {})
+    assert refused.response.error.kind is ErrorKind.NOT_FOUND
+    assert refused.response.error.details["reason"] == "unregistered"
+    assert (await running).response.ok
+    await waiting
+    assert runtime.registry.capabilities["slow"].state is State.UNREGISTERED
+
+
+SLOW = """
+function invoke(ctx, request)
+  local from = os.clock()
+  while os.clock() - from < 0.4 do end
+  return {ok = true, result = {}}
+end
+"""
+
+
+async def test_events_tell_an_update_in_order(start, workspace: Path) -> None:
+    runtime = await start()
+    seen = runtime.bus.since(0)[0][-1].seq
+    await saved(runtime, workspace, "capabilities/tools/greet.lua", SCRIPT.replace("one", "two"), "reloaded")
+    topics = [e.topic for e in runtime.bus.since(seen)[0] if e.topic.startswith("/capability/")]
+    assert topics == [f"/capability/{word}" for word in ("loading", "loaded", "draining", "reloaded")]
+
+
+async def test_the_same_bytes_saved_again_change_nothing(start, workspace: Path) -> None:
+    runtime = await start()
+    serving, seen = runtime.table, runtime.bus.since(0)[0][-1].seq
+    save(workspace, "capabilities/tools/greet.lua", SCRIPT)
+    plan = await runtime.reloader.run(actor=ANN, explicit=True)
+    assert [change.action.value for change in plan.changes] == ["unchanged"]
+    assert runtime.table is serving
+    assert not [e for e in runtime.bus.since(seen)[0] if e.topic.startswith("/capability/")]
+
+
+async def test_a_plan_says_what_would_change_and_touches_nothing(start, workspace: Path) -> None:
+    runtime = await start()
+    serving = runtime.table
+    (workspace / "capabilities/policies/default.yaml").write_text(POLICY + "\n")
+    write(workspace, tool("broken", "function invoke( end"))
+    plan = await runtime.reloader.plan()
+    actions = {change.key: change.action.value for change in plan.changes}
+    assert actions["broken"] == "reject"
+    assert runtime.table.active["greet"] is serving.active["greet"]
+
+
+async def test_two_manifests_with_one_id_name_both_files_and_the_active_one_stays(start, workspace: Path) -> None:
+    runtime = await start()
+    write(workspace, {"capabilities/twin.yaml": MANIFEST.replace("1.0.0", "2.0.0")})
+    await runtime.reloader.run(actor=ANN, explicit=True)
+    assert (await call(runtime)).response.ok
+    rejection, _ = runtime.registry.strays["capabilities/twin.yaml"]
+    text = rejection.diagnostics[0].rendered
+    assert "capabilities/twin.yaml" in text
+    assert "capabilities/greet.yaml" in text
+
+
+async def test_a_policy_that_denies_an_id_drains_it(start, workspace: Path) -> None:
+    runtime = await start()
+    denied = POLICY + "deny: {ids: [greet]}\n"
+    save(workspace, "capabilities/policies/default.yaml", denied)
+    await until(lambda: "greet" not in runtime.table.active)
+    assert not (await call(runtime)).response.ok
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("schemas/greet.input.json", INPUT.replace('"required": ["name"], ', "")), ("schemas/greet.output.json", OUTPUT)],
+)
+async def test_schemas_belong_to_the_version(start, workspace: Path, name: str, text: str) -> None:
+    runtime = await start()
+    before = runtime.table.active["greet"].digest
+    save(workspace, name, text)
+    plan = await runtime.reloader.run(actor=ANN, explicit=True)
+    changed = (runtime.table.active["greet"].digest != before) or plan.changes[0].action.value == "update"
+    assert changed == (text != OUTPUT)
