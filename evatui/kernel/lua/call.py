@@ -1,0 +1,288 @@
+"""One entry into a program, from its start to its outcome, over as many steps as it makes host calls."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+from enum import Enum, auto
+from typing import Any, Final, Generic, Protocol, TypeVar
+
+import ormsgpack
+
+from evatui.kernel.lua.judge import Missing, Question, judge
+from evatui.kernel.lua.outcome import HostPort, Outcome, Raised, Returned, Verdict
+from evatui.kernel.lua.program import Program
+from evatui.kernel.lua.state import Operation, State
+from evatui.kernel.lua.values import Unpackable, pack
+from evatui.kernel.lua.watchdog import Watchdog
+from evatui.kernel.model.errors import CallFailed, ErrorKind
+
+__all__ = ["GRACE_S", "Call", "Owner"]
+
+T = TypeVar("T")
+
+GRACE_S: Final = 5.0
+"""How long a call may take to end once it was killed, before it is given up and its thread counted as stuck."""
+
+_ENDED: Final = {
+    ErrorKind.CANCELLED: "the call was cancelled",
+    ErrorKind.UNAVAILABLE: "the generation no longer takes calls",
+}
+
+
+class Owner(Protocol):
+    """Where a call gets its state from, and its share of the threads."""
+
+    program: Program
+    watchdog: Watchdog
+
+    def borrow(self) -> State | None: ...
+
+    def give_back(self, state: State) -> None: ...
+
+    def submit(self, step: Callable[[], None]) -> None: ...
+
+    def forget(self, call: Call[Any]) -> None: ...
+
+    def lost(self) -> None: ...
+
+    def found(self) -> None: ...
+
+
+class _Phase(Enum):
+    QUEUED = auto()
+    RUNNING = auto()
+    ASKING = auto()
+    DONE = auto()
+    ABANDONED = auto()
+
+
+class Call(Generic[T]):
+    """``entry`` None only loads a state. ``arguments`` is None or the request.
+
+    Steps run on the threads of Lua, one at a time; host calls on the loop. Between them is one hand-over
+    each way. ``finish`` is called exactly once, on a thread of Lua.
+    """
+
+    def __init__(
+        self,
+        owner: Owner,
+        entry: str | None,
+        arguments: tuple[Any, ...],
+        *,
+        deadline: float,
+        host: HostPort | None,
+        host_calls: int,
+        finish: Callable[[Outcome], T],
+    ) -> None:
+        self._owner = owner
+        self._entry = entry
+        self._arguments = arguments
+        self._deadline = deadline
+        self._host = host
+        self._host_calls = host_calls
+        self._finish = finish
+        self._loop = asyncio.get_running_loop()
+        self._future: asyncio.Future[T] = self._loop.create_future()
+        self._delivered = False
+        self._task: asyncio.Task[Any] | None = None
+        self._reply: tuple[bool, Any] | None = None
+        self._state: State | None = None
+        self._lock = threading.Lock()
+        self._phase = _Phase.QUEUED
+        self._ended: Verdict | None = None
+        self._started = time.monotonic()
+        self._alarm = owner.watchdog.watch(deadline, self._time_is_up)
+
+    async def run(self) -> T:
+        """What ``finish`` made of the outcome. Cancelled, it first waits until the handler has ended."""
+        self._owner.submit(self._step)
+        try:
+            return await self._future
+        except asyncio.CancelledError:
+            if not self._delivered:
+                self._future = self._loop.create_future()
+                self.kill(ErrorKind.CANCELLED)
+                await self._ending()
+            raise
+
+    async def _ending(self) -> None:
+        while not self._future.done():
+            try:
+                await asyncio.wait((self._future,))
+            except asyncio.CancelledError:
+                continue
+        self._future.exception()
+
+    def kill(self, kind: ErrorKind, message: str = "") -> bool:
+        """From any thread. Whether this is what ended the call: it then ends in a `Verdict` of ``kind``."""
+        with self._lock:
+            if self._phase in (_Phase.DONE, _Phase.ABANDONED) or self._ended is not None:
+                return False
+            self._ended = Verdict(kind, message or _ENDED.get(kind, "the call was ended from outside"))
+            self._alarm.cancel()
+            self._alarm = self._owner.watchdog.watch(time.monotonic() + GRACE_S, self._abandon)
+            if self._phase is _Phase.RUNNING and self._state is not None:
+                self._state.kill()
+            elif self._phase is _Phase.ASKING:
+                self._on_loop(self._cancel_task)
+        return True
+
+    def _time_is_up(self) -> None:
+        allowed = max(0, round((self._deadline - self._started) * 1000))
+        self.kill(ErrorKind.TIMEOUT, f"stopped at its deadline, after {allowed} ms")
+
+    def _abandon(self) -> None:
+        with self._lock:
+            if self._phase is _Phase.DONE:
+                return
+            running = self._phase is _Phase.RUNNING
+            self._phase = _Phase.ABANDONED
+        if running:
+            self._owner.lost()
+        verdict = self._ended
+        if verdict is not None:
+            self._owner.submit(lambda: self._deliver(verdict))
+
+    # On a thread of Lua
+
+    def _step(self) -> None:
+        try:
+            outcome = self._advance()
+        except Exception:
+            outcome = Verdict(ErrorKind.INTERNAL, "the sandbox failed")
+        if outcome is None:
+            return
+        with self._lock:
+            abandoned = self._phase is _Phase.ABANDONED
+            if not abandoned:
+                self._phase = _Phase.DONE
+            state, self._state = self._state, None
+            outcome = self._ended or outcome
+        if abandoned:
+            return
+        self._alarm.cancel()
+        if state is not None and not isinstance(outcome, Verdict):
+            self._owner.give_back(state)
+        del state
+        self._deliver(outcome)
+
+    def _advance(self) -> Outcome | None:
+        """The outcome, or None while the host is asked."""
+        if self._state is not None:
+            data = self._answer()
+            return self._asks(self._enter(self._state, lambda state: state.enter(Operation.GO_ON, data)))
+        try:
+            data = pack([self._entry, *self._arguments])
+        except Unpackable as problem:
+            return Verdict(ErrorKind.INVALID_INPUT, f"the request cannot enter Lua: {problem}")
+        state = self._owner.borrow()
+        if state is None:
+            state = State(self._owner.program)
+            outcome = self._load(state)
+            if not isinstance(outcome, Returned):
+                self._state = None
+                return outcome
+        if self._entry is None:
+            return Returned(None)
+        return self._asks(self._enter(state, lambda state: state.enter(Operation.ENTER, data)))
+
+    def _load(self, state: State) -> Outcome:
+        answer = self._enter(state, lambda state: state.load(self._owner.program))
+        if isinstance(answer, Missing):
+            return Verdict(ErrorKind.NOT_FOUND, f"the script defines no function '{answer.name}'")
+        if isinstance(answer, Question):
+            return Verdict(ErrorKind.INTERNAL, "the sandbox failed")
+        return answer
+
+    def _enter(self, state: State, run: Callable[[State], tuple[Any, ...]]) -> Outcome | Question | Missing:
+        with self._lock:
+            if self._ended is not None:
+                return self._ended
+            self._state = state
+            self._phase = _Phase.RUNNING
+        answer = run(state)
+        with self._lock:
+            if self._phase is _Phase.ABANDONED:
+                self._owner.found()
+            elif self._ended is None:
+                self._phase = _Phase.QUEUED
+            if self._ended is not None:
+                return self._ended
+        return judge(answer, self._owner.program)
+
+    def _asks(self, answer: Outcome | Question | Missing) -> Outcome | None:
+        if isinstance(answer, Missing):
+            return Raised(f"the handler has removed its function '{answer.name}'")
+        if not isinstance(answer, Question):
+            return answer
+        self._host_calls -= 1
+        if self._host_calls < 0:
+            return Verdict(ErrorKind.HOST_CALL_LIMIT, "the handler made more host calls than its limit allows")
+        with self._lock:
+            if self._ended is not None:
+                return self._ended
+            self._phase = _Phase.ASKING
+        self._on_loop(self._ask, answer)
+        return None
+
+    def _answer(self) -> bytes:
+        reply, self._reply = self._reply, None
+        try:
+            return pack(reply)
+        except Unpackable as problem:
+            return ormsgpack.packb(_failed(ErrorKind.HOST_ERROR, f"the host's answer cannot enter Lua: {problem}"))
+
+    def _deliver(self, outcome: Outcome) -> None:
+        self._owner.forget(self)
+        try:
+            result = self._finish(outcome)
+        except BaseException as error:
+            self._on_loop(self._settle, None, error)
+        else:
+            self._on_loop(self._settle, result, None)
+
+    # On the loop
+
+    def _on_loop(self, callback: Callable[..., None], *arguments: Any) -> None:
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(callback, *arguments)
+
+    def _settle(self, result: Any, error: BaseException | None) -> None:
+        self._delivered = True
+        if self._future.done():
+            return
+        if error is None:
+            self._future.set_result(result)
+        else:
+            self._future.set_exception(error)
+
+    def _ask(self, question: Question) -> None:
+        if self._ended is not None or self._host is None:
+            self._reply = _failed(ErrorKind.HOST_ERROR, "there is no host to ask here")
+            self._owner.submit(self._step)
+            return
+        self._task = self._loop.create_task(self._host(question.function, question.argument))
+        self._task.add_done_callback(self._answered)
+
+    def _cancel_task(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+
+    def _answered(self, task: asyncio.Task[Any]) -> None:
+        self._task = None
+        if task.cancelled():
+            self._reply = _failed(ErrorKind.CANCELLED, "the host call was cancelled")
+        elif (error := task.exception()) is None:
+            self._reply = (True, task.result())
+        elif isinstance(error, CallFailed):
+            self._reply = _failed(error.error.kind, error.error.message, error.error.retryable)
+        else:
+            self._reply = _failed(ErrorKind.HOST_ERROR, "the host call failed")
+        self._owner.submit(self._step)
+
+
+def _failed(kind: ErrorKind, message: str, retryable: bool = False) -> tuple[bool, Any]:
+    return False, {"kind": kind.value, "message": message, "retryable": retryable}

@@ -1,0 +1,59 @@
+"""Loading programs, and the threads that run them."""
+
+from __future__ import annotations
+
+import time
+from weakref import WeakSet
+
+from evatui.kernel.lua.loaded import LoadedProgram
+from evatui.kernel.lua.outcome import BadValue, LoadFailed, Raised, Returned, Verdict
+from evatui.kernel.lua.program import Program
+from evatui.kernel.lua.threads import Threads
+from evatui.kernel.lua.watchdog import Watchdog
+from evatui.kernel.model.errors import ErrorKind
+
+__all__ = ["Engine"]
+
+_CLOSING_S = 5.0
+
+
+class Engine:
+    """One a runtime: global threads, a watchdog, and no program of its own."""
+
+    def __init__(self) -> None:
+        self._threads = Threads()
+        self._watchdog = Watchdog()
+        self._programs: WeakSet[LoadedProgram] = WeakSet()
+
+    @property
+    def stuck(self) -> int:
+        """Threads that did not come back from Lua after their call was killed."""
+        return self._threads.stuck
+
+    async def load(self, program: Program, *, timeout_s: float) -> LoadedProgram:
+        """Compiles the program, runs its top level and looks for its entry and health check.
+
+        Raises `LoadFailed`. ``print`` at the top level goes nowhere: there is no call yet.
+        """
+        loaded = LoadedProgram(program, self._threads, self._watchdog)
+        self._programs.add(loaded)
+        outcome = await loaded.enter(None, (), time.monotonic() + timeout_s, None, 0, lambda outcome: outcome)
+        if not isinstance(outcome, Returned):
+            loaded.close()
+            raise _load_failed(outcome, program)
+        return loaded
+
+    def close(self) -> None:
+        """Ends all calls and threads, and frees all states."""
+        for loaded in tuple(self._programs):
+            loaded.kill(ErrorKind.CANCELLED)
+            loaded.close()
+        self._threads.close(_CLOSING_S)
+        self._watchdog.close()
+
+
+def _load_failed(outcome: Raised | Verdict | BadValue, program: Program) -> LoadFailed:
+    if isinstance(outcome, Raised):
+        return LoadFailed(ErrorKind.HANDLER_ERROR, outcome.message, outcome.file, outcome.line)
+    kind = outcome.kind if isinstance(outcome, Verdict) else ErrorKind.INTERNAL
+    return LoadFailed(kind, outcome.message, program.script.name)

@@ -1,0 +1,86 @@
+"""A state's answer, put into the words of the kernel."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from evatui.kernel.lua.outcome import BadValue, Outcome, Raised, Returned, Verdict
+from evatui.kernel.lua.program import Program
+from evatui.kernel.lua.state import Answer
+from evatui.kernel.lua.values import AMBIGUOUS, unpack
+from evatui.kernel.model.errors import ErrorKind
+from evatui.kernel.model.text import clean, clean_line
+
+__all__ = ["Missing", "Question", "judge"]
+
+_PLACE = re.compile(r"([^\n]{1,300}?):(\d{1,9}): ")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """The handler calls the host."""
+
+    function: str
+    argument: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """The program has no such function."""
+
+    name: str
+
+
+def judge(answer: tuple[Any, ...], program: Program) -> Outcome | Question | Missing:
+    match answer:
+        case (Answer.RETURNED, data):
+            return Returned(unpack(data, lambda: AMBIGUOUS) if data else None)
+        case (Answer.ASKED, data, name):
+            return Question(name.decode(), unpack(data, dict))
+        case (Answer.RAISED, *parts):
+            return _raised(program, *parts)
+        case (Answer.NO_MEMORY,):
+            return Verdict(ErrorKind.MEMORY_EXCEEDED, f"needed more than {program.memory_bytes} bytes of memory")
+        case (Answer.OVERSIZED,):
+            return Verdict(ErrorKind.OUTPUT_TOO_LARGE, f"the result is larger than {program.max_output_bytes} bytes")
+        case (Answer.BAD_VALUE, path, message):
+            return BadValue(clean_line(_text(path)), clean_line(_text(message)))
+        case (Answer.MISSING, name):
+            return Missing(name.decode())
+    return Verdict(ErrorKind.INTERNAL, "the sandbox failed")
+
+
+def _raised(
+    program: Program, message: bytes, kind: bytes, retryable: int, file: bytes, line: int, value: bytes
+) -> Raised:
+    text = _text(message)
+    place = _said_place(text, program) or ((_text(file), line) if file else (None, None))
+    return Raised(
+        message=clean(text),
+        kind=clean_line(_text(kind), 100) or None,
+        retryable=retryable == 1,
+        file=place[0],
+        line=place[1] or None,
+        value=unpack(value, dict) if value else None,
+    )
+
+
+def _said_place(text: str, program: Program) -> tuple[str, int] | None:
+    """The place that the message itself begins with, if that is one of the program's files.
+
+    Lua shows a name of 60 bytes or more as ``...`` and its end.
+    """
+    match = _PLACE.match(text)
+    if match is None:
+        return None
+    said = match[1]
+    for name in program.files:
+        if name == said or (said.startswith("...") and name.endswith(said[3:])):
+            return name, int(match[2])
+    return None
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")

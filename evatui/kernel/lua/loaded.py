@@ -1,0 +1,155 @@
+"""The states of one generation, and the calls in them."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from evatui.kernel.lua.call import Call
+from evatui.kernel.lua.outcome import HostPort, Outcome
+from evatui.kernel.lua.program import Program
+from evatui.kernel.lua.state import State
+from evatui.kernel.lua.threads import Threads
+from evatui.kernel.lua.watchdog import Watchdog
+from evatui.kernel.model.errors import ErrorKind
+
+__all__ = ["LoadedProgram"]
+
+T = TypeVar("T")
+
+
+class LoadedProgram:
+    """A program that is ready to be called: up to ``program.concurrency`` calls at once.
+
+    Each call has a state to itself. States are made at first use and kept; one that ended in a `Verdict`
+    is thrown away. At most half of the threads work for one program.
+    """
+
+    def __init__(self, program: Program, threads: Threads, watchdog: Watchdog) -> None:
+        self.program = program
+        self.watchdog = watchdog
+        self._threads = threads
+        self._share = max(1, threads.size // 2)
+        self._slots = asyncio.Semaphore(program.concurrency)
+        self._lock = threading.Lock()
+        self._idle: list[State] = []
+        self._calls: set[Call[Any]] = set()
+        self._working = 0
+        self._backlog: deque[Callable[[], None]] = deque()
+        self._closed = False
+
+    @property
+    def in_flight(self) -> int:
+        return len(self._calls)
+
+    async def call(
+        self,
+        entry: str,
+        request: Any,
+        *,
+        deadline: float,
+        host: HostPort,
+        host_calls: int,
+        finish: Callable[[Outcome], T],
+    ) -> T:
+        """Runs ``entry(ctx, request)``; what ``finish`` makes of the outcome.
+
+        ``deadline`` is on the monotonic clock, in seconds, and counts the time in host calls. ``finish`` runs
+        on a thread of Lua, once, also when the call was killed; its exceptions are raised here.
+        Cancelling ends the handler and its running host call, and waits until both have ended.
+        """
+        has_slot = await self._slot(deadline)
+        try:  # without a slot the deadline is over: the call is made only to end as one
+            return await self.enter(entry, (request,), deadline, host, host_calls, finish)
+        finally:
+            if has_slot:
+                self._slots.release()
+
+    async def _slot(self, deadline: float) -> bool:
+        if not self._slots.locked():
+            return await self._slots.acquire()
+        try:
+            async with asyncio.timeout(deadline - time.monotonic()):
+                return await self._slots.acquire()
+        except TimeoutError:
+            return False
+
+    async def health(self, *, deadline: float, host: HostPort, host_calls: int = 100) -> Outcome:
+        """Runs the health check, ``health_check(ctx)``; the program must have one. Takes no slot."""
+        if self.program.health_check is None:
+            raise ValueError("the program has no health check")
+        return await self.enter(self.program.health_check, (), deadline, host, host_calls, lambda outcome: outcome)
+
+    async def enter(
+        self,
+        entry: str | None,
+        arguments: tuple[Any, ...],
+        deadline: float,
+        host: HostPort | None,
+        host_calls: int,
+        finish: Callable[[Outcome], T],
+    ) -> T:
+        """Without an entry it only makes a state ready."""
+        call = Call(self, entry, arguments, deadline=deadline, host=host, host_calls=host_calls, finish=finish)
+        with self._lock:
+            self._calls.add(call)
+        if self._closed:
+            call.kill(ErrorKind.UNAVAILABLE)
+        return await call.run()
+
+    def kill(self, reason: ErrorKind) -> int:
+        """Ends every call in flight, each in ``Verdict(reason, …)``; how many that were. From any thread."""
+        with self._lock:
+            calls = tuple(self._calls)
+        return sum(call.kill(reason) for call in calls)
+
+    def close(self) -> None:
+        """Frees the idle states; those of calls in flight go when their calls end. Idempotent.
+
+        A full state takes some milliseconds to free.
+        """
+        with self._lock:
+            self._closed = True
+            self._idle.clear()
+
+    # For its calls
+
+    def borrow(self) -> State | None:
+        with self._lock:
+            return self._idle.pop() if self._idle else None
+
+    def give_back(self, state: State) -> None:
+        with self._lock:
+            if not self._closed and len(self._idle) < self.program.concurrency:
+                self._idle.append(state)
+
+    def forget(self, call: Call[Any]) -> None:
+        with self._lock:
+            self._calls.discard(call)
+
+    def submit(self, step: Callable[[], None]) -> None:
+        with self._lock:
+            if self._working >= self._share:
+                self._backlog.append(step)
+                return
+            self._working += 1
+        self._threads.submit(lambda: self._work(step))
+
+    def lost(self) -> None:
+        self._threads.lost()
+
+    def found(self) -> None:
+        self._threads.found()
+
+    def _work(self, step: Callable[[], None]) -> None:
+        step()
+        with self._lock:
+            if not self._backlog:
+                self._working -= 1
+                return
+            following = self._backlog.popleft()
+        self._threads.submit(lambda: self._work(following))

@@ -1,0 +1,79 @@
+"""What entering a program can end in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from evatui.kernel.model.errors import ErrorKind
+
+__all__ = ["BadValue", "HostPort", "LoadFailed", "Outcome", "Raised", "Returned", "Verdict"]
+
+
+class HostPort(Protocol):
+    """The host as one call sees it; runs on the caller's event loop."""
+
+    async def __call__(self, function: str, argument: Any) -> Any:
+        """The JSON-like answer. Raises `CallFailed`, which the handler gets as ``{kind, message, retryable}``.
+
+        ``now`` answers ``[RFC 3339 text, epoch milliseconds]``; ``log`` gets ``{level, fields}``; a missing
+        argument is None. An unmarked empty table in an argument arrives as ``{}``.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """The handler's first result, JSON-like. An empty table that it did not mark is ``AMBIGUOUS``."""
+
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """An error that the handler did not catch.
+
+    ``file`` and ``line`` are where in the program's own files; ``kind``, ``retryable`` and ``value`` come
+    from an error that is a table (``value`` is None where it cannot leave Lua). Texts are cleaned.
+    """
+
+    message: str
+    kind: str | None = None
+    retryable: bool = False
+    file: str | None = None
+    line: int | None = None
+    value: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A limit was hit or the call was ended from outside; no handler can catch that."""
+
+    kind: ErrorKind
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class BadValue:
+    """The handler's result cannot leave Lua: ``path`` is the JSON pointer of the value that is why."""
+
+    path: str
+    message: str
+
+
+Outcome = Returned | Raised | Verdict | BadValue
+
+
+class LoadFailed(Exception):
+    """A program that does not load.
+
+    ``kind``: ``HandlerError`` (syntax, or an error at the top level), ``NotFound`` (no such entry or health
+    check), ``Timeout``, ``MemoryExceeded`` or ``Cancelled``.
+    """
+
+    def __init__(self, kind: ErrorKind, message: str, file: str | None = None, line: int | None = None) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.message = message
+        self.file = file
+        self.line = line

@@ -1,0 +1,246 @@
+-- One program in one state: loading it, entering it, and what comes of that.
+--
+-- The host leaves bytes with put(), then calls run() with an operation's number. Both the bytes and the
+-- answer are plain strings and numbers, so that entering and leaving allocate nothing outside of a
+-- protected call.
+
+local K = ...
+local G = _G
+local load, pcall, type, next, rawget, error, tostring = load, pcall, type, next, rawget, error, tostring
+local create, resume, status = coroutine.create, coroutine.resume, coroutine.status
+local getinfo, byte, sub, gsub, math_type = debug.getinfo, string.byte, string.sub, string.gsub, math.type
+local random, randomseed = math.random, math.randomseed
+local MEMORY, HOST = K.MEMORY, K.HOST
+
+-- Answers: the numbers are those of evatui.kernel.lua.state.Answer.
+local RETURNED, ASKED, RAISED, NO_MEMORY, OVERSIZED, BAD_VALUE, MISSING, BROKEN = 1, 2, 3, 4, 5, 6, 7, 8
+local ENVELOPE = 64 -- bytes that {ok = true, result = ...} takes around a result
+local MAX_ARGUMENT = 1 << 20
+local MAX_MESSAGE = 2000
+
+local data, spec, exports, context, env, loading
+
+local function make_env()
+  local t = K.base
+  for _, name in next, { "assert", "ipairs", "pairs", "rawequal", "tonumber", "type", "_VERSION" } do
+    t[name] = G[name]
+  end
+  local math_copy = {}
+  for name, f in next, G.math do
+    math_copy[name] = f
+  end
+  -- The stock one seeds with an address, and returns it.
+  math_copy.randomseed = function(...)
+    if ... == nil then
+      randomseed(random(0), random(0))
+    else
+      randomseed(...)
+    end
+  end
+  t.string, t.table, t.utf8, t.json, t.coroutine, t.math = K.string, K.table, K.utf8, K.json, K.coroutine, math_copy
+  t.os = { clock = G.os.clock, date = G.os.date, time = G.os.time }
+  t._G = t
+  return t
+end
+
+local function compile(chunk)
+  local source = chunk.source
+  if sub(source, 1, 3) == "\xef\xbb\xbf" then
+    source = sub(source, 4)
+  end
+  if byte(source, 1) == 35 then
+    source = "--" .. source
+  end
+  return load(source, "@" .. chunk.name, "t", env)
+end
+
+local modules, underway = {}, {}
+
+local function require(name)
+  local chunk = type(name) == "string" and spec.modules[name]
+  if not chunk then
+    error("module '" .. K.tostring(name) .. "' is not declared in the manifest (lua.modules)", 2)
+  end
+  if modules[name] ~= nil then
+    return modules[name], chunk.name
+  end
+  if underway[name] then
+    error("module '" .. name .. "' requires itself", 2)
+  end
+  local f, message = compile(chunk)
+  if not f then
+    error(message, 0)
+  end
+  underway[name] = true
+  local value = f(name, chunk.name)
+  underway[name] = nil
+  if value == nil then
+    value = true
+  end
+  modules[name] = value
+  return value, chunk.name
+end
+
+-- The innermost frame of a dead coroutine that is in the program's own files.
+local function place(co)
+  for level = 0, 60 do
+    local info = getinfo(co, level, "Sl")
+    if not info then
+      break
+    end
+    if byte(info.source) == 64 and info.currentline > 0 then
+      return sub(info.source, 2), info.currentline
+    end
+  end
+  return "", 0
+end
+
+local function raised(e, co)
+  local file, line = place(co)
+  local message, kind, retryable, packed = e, "", 0, ""
+  if type(e) == "table" then
+    local inner = K.shown[e] or e
+    local said = rawget(inner, "message")
+    message = type(said) == "string" and said or "a table was raised as an error"
+    kind = type(rawget(inner, "kind")) == "string" and rawget(inner, "kind") or ""
+    retryable = rawget(inner, "retryable") == true and 1 or 0
+    local ok, bytes = pcall(K.pack, e, spec.max_output)
+    packed = ok and bytes or ""
+  elseif type(e) == "number" then
+    message = tostring(e)
+  elseif type(e) ~= "string" then
+    message = "a " .. type(e) .. " was raised as an error"
+  end
+  -- a library function of the kernel has no lines of its own to show
+  message = gsub(sub(message, 1, MAX_MESSAGE), "^%?:%-?%d+: ", "")
+  return RAISED, message, kind, retryable, file, line, packed
+end
+
+local step
+
+local function find_entry(name)
+  local f = exports and rawget(exports, name)
+  if f == nil then
+    f = rawget(env, name)
+  end
+  return type(f) == "function" and f or nil
+end
+
+local function loaded(value)
+  loading = false
+  exports = type(value) == "table" and value or nil
+  for _, name in next, spec.entries do
+    if not find_entry(name) then
+      return MISSING, name
+    end
+  end
+  return RETURNED, ""
+end
+
+local function asked(name, argument)
+  if loading then
+    return step(true) -- print while loading: there is no call whose log it could go to
+  end
+  local ok, packed = pcall(K.pack, argument, MAX_ARGUMENT)
+  if ok then
+    return ASKED, packed, name
+  end
+  if packed == MEMORY then
+    error(MEMORY, 0)
+  end
+  local where, why = K.refused(packed)
+  local message = why and "the argument of " .. name .. (where == "" and "" or " at " .. where) .. ": " .. why
+    or "the argument of " .. name .. " is larger than " .. MAX_ARGUMENT .. " bytes"
+  return step(false, K.failure("InvalidInput", message, false))
+end
+
+local function after(ok, first, ...)
+  if not ok then
+    if first == MEMORY then
+      error(MEMORY, 0)
+    end
+    return raised(first, K.task)
+  end
+  if status(K.task) == "suspended" then
+    return asked(...)
+  end
+  if loading then
+    return loaded(first)
+  end
+  return RETURNED, K.pack(first, spec.max_output + ENVELOPE)
+end
+
+function step(...)
+  return after(resume(K.task, ...))
+end
+
+local function begin(f, ...)
+  K.task = K.watch(create(f))
+  return step(...)
+end
+
+local operations = {}
+
+operations[1] = function() -- load
+  spec = K.unpack(data)
+  context = K.context(spec.host)
+  loading = true
+  local f, message = compile(spec.script)
+  if not f then
+    return RAISED, message, "", 0, spec.script.name, 0, ""
+  end
+  return begin(f)
+end
+
+operations[2] = function() -- enter: [name] or [name, request]
+  local call = K.unpack(data)
+  local f = find_entry(call[1])
+  if not f then
+    return MISSING, call[1]
+  end
+  return begin(f, context, K.look(call[2]))
+end
+
+operations[3] = function() -- go on: [true, value] or [false, {kind, message, retryable}]
+  local reply = K.unpack(data)
+  if reply[1] then
+    return step(true, reply[2])
+  end
+  local e = reply[2]
+  return step(false, K.failure(e.kind, e.message, e.retryable))
+end
+
+function K.put(bytes)
+  data = bytes
+end
+
+local function answer(ok, first, ...)
+  data = nil
+  if ok then
+    return first, ...
+  end
+  if first == MEMORY then
+    return NO_MEMORY
+  end
+  if first == K.TOO_LARGE then
+    return OVERSIZED
+  end
+  local where, why = K.refused(first)
+  if where then
+    return BAD_VALUE, where, why
+  end
+  return BROKEN, type(first) == "string" and first or type(first)
+end
+
+function K.run(operation)
+  return answer(pcall(operations[operation]))
+end
+
+env = make_env()
+env.require = require
+G.string.dump = nil
+for name in next, G do
+  G[name] = nil
+end
+-- lupa asks for this name outside of a protected call; a name that is there allocates nothing
+G.debug = false

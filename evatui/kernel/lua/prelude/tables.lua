@@ -1,0 +1,91 @@
+-- The table library, its C loops bounded: no length or range that a handler can lie about.
+
+local K = ...
+local type, error, rawget, rawlen, next = type, error, rawget, rawlen, next
+local get = debug.getmetatable
+local concat, insert, remove, move, sort = table.concat, table.insert, table.remove, table.move, table.sort
+local is_fixed, alive = K.is_fixed, K.alive
+
+local MAX_RANGE = 4e6
+local MAX_TEXT = 256
+
+local function check_range(first, last, name)
+  if type(first) == "number" and type(last) == "number" and last - first > MAX_RANGE then
+    error("table." .. name .. ": the range is too large", 3)
+  end
+end
+
+-- A metamethod may say another length each time it is asked, and C would loop up to it.
+local function check_changeable(t, name)
+  if type(t) ~= "table" then
+    return
+  end
+  if is_fixed(t) then
+    error("this table is read-only", 3)
+  end
+  local metatable = get(t)
+  if metatable and rawget(metatable, "__len") ~= nil then
+    error("table." .. name .. " does not take a table with __len", 3)
+  end
+end
+
+-- Is comparing any two of these quick, and done without metamethods?
+local function quick(t)
+  for i = 1, rawlen(t) do
+    local value = t[i]
+    local kind = type(value)
+    if kind ~= "number" and (kind ~= "string" or #value > MAX_TEXT) then
+      return false
+    end
+  end
+  return true
+end
+
+local function less(a, b)
+  return a < b
+end
+
+local library = {}
+for name, f in next, table do
+  library[name] = f
+end
+
+function library.concat(t, separator, first, last)
+  alive()
+  if type(t) == "table" then
+    first = first or 1
+    last = last or #t
+    check_range(first, last, "concat")
+  end
+  return concat(t, separator, first, last)
+end
+
+function library.insert(t, ...)
+  check_changeable(t, "insert")
+  return insert(t, ...)
+end
+
+function library.remove(t, ...)
+  check_changeable(t, "remove")
+  return remove(t, ...)
+end
+
+function library.move(from, first, last, at, to)
+  alive()
+  check_range(first, last, "move")
+  if is_fixed(to or from) then
+    error("this table is read-only", 2)
+  end
+  return move(from, first, last, at, to)
+end
+
+function library.sort(t, before)
+  check_changeable(t, "sort")
+  alive()
+  if before == nil and type(t) == "table" and not quick(t) then
+    before = less
+  end
+  return sort(t, before)
+end
+
+K.table = library

@@ -1,0 +1,117 @@
+"""One Lua state with one program in it."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from enum import IntEnum
+from typing import Any, Final
+
+import lupa.lua54 as lua54
+import ormsgpack
+
+from evatui.kernel.lua.prelude import BOOT, compiled
+from evatui.kernel.lua.program import Program
+
+__all__ = ["Answer", "Operation", "State"]
+
+
+class Operation(IntEnum):
+    LOAD = 1
+    ENTER = 2
+    GO_ON = 3
+
+
+class Answer(IntEnum):
+    """What an operation ends in; the parts that come with it are in prelude/program.lua."""
+
+    RETURNED = 1
+    ASKED = 2
+    RAISED = 3
+    NO_MEMORY = 4
+    OVERSIZED = 5
+    BAD_VALUE = 6
+    MISSING = 7
+    BROKEN = 8
+
+
+UNLIMITED: Final = 0
+NOTHING: Final = 1
+
+
+def _deny(*_: Any) -> Any:
+    raise AttributeError("no Python object has attributes here")
+
+
+class State:
+    """Entered by one thread at a time, killed from any.
+
+    lupa hands arguments over outside of Lua's protected calls: at the memory limit that would abort the
+    whole process. So each entry has two phases: bytes go in without a limit and without a kill, and
+    then the program runs, started by an integer, which takes no memory.
+    """
+
+    __slots__ = ("__weakref__", "_base", "_killed", "_lock", "_lua", "_memory", "_put", "_run", "_running")
+
+    def __init__(self, program: Program) -> None:
+        self._lua = lua54.LuaRuntime(
+            encoding=None,
+            register_eval=False,
+            register_builtins=False,
+            unpack_returned_tuples=False,
+            attribute_handlers=(_deny, _deny),
+            max_memory=UNLIMITED,
+        )
+        seeds = [int.from_bytes(secrets.token_bytes(7)) for _ in range(4)]
+        self._put, self._run = self._lua.execute(BOOT, *seeds, *compiled(), mode="t")
+        self._memory = program.memory_bytes
+        self._base = self._lua.get_memory_used(total=True)
+        self._lock = threading.Lock()
+        self._running = False
+        self._killed = False
+
+    @property
+    def used_bytes(self) -> int:
+        """What the program holds, beside the sandbox itself."""
+        used: int = self._lua.get_memory_used(total=True) - self._base
+        return max(0, used)
+
+    def load(self, program: Program) -> tuple[Any, ...]:
+        spec = {
+            "script": _chunk(program.script.name, program.script.source),
+            "modules": {name: _chunk(chunk.name, chunk.source) for name, chunk in program.modules.items()},
+            "host": list(program.host_functions),
+            "entries": list(program.entries),
+            "max_output": program.max_output_bytes,
+        }
+        return self.enter(Operation.LOAD, ormsgpack.packb(spec))
+
+    def enter(self, operation: Operation, data: bytes) -> tuple[Any, ...]:
+        """``(Answer, part, …)``, the parts bytes or integers. After `kill` it is ``(NO_MEMORY,)``."""
+        lua = self._lua
+        lua.set_max_memory(UNLIMITED)
+        self._put(data)
+        with self._lock:
+            if self._killed:
+                return (Answer.NO_MEMORY,)
+            lua.set_max_memory(self._base + self._memory + len(data), total=True)
+            self._running = True
+        try:
+            answer = self._run(int(operation))
+        except lua54.LuaError:  # also LuaMemoryError: the protected call itself found no memory
+            return (Answer.NO_MEMORY,)
+        finally:
+            with self._lock:
+                self._running = False
+        return answer if type(answer) is tuple else (answer,)
+
+    def kill(self) -> None:
+        """Ends what runs here, at once and for good: from now on nothing can be allocated."""
+        with self._lock:
+            self._killed = True
+            if self._running:
+                self._lua.set_max_memory(NOTHING, total=True)
+
+
+def _chunk(name: str, source: bytes) -> dict[str, Any]:
+    return {"name": name, "source": source}

@@ -1,0 +1,115 @@
+"""JSON-like values on their way into Lua and out of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Final
+
+import ormsgpack
+
+__all__ = ["AMBIGUOUS", "MAX_BYTES", "MAX_DEPTH", "MAX_NODES", "Unpackable", "pack", "resolve_empty", "unpack"]
+
+MAX_DEPTH = 64
+MAX_NODES = 200_000
+MAX_BYTES = 4_194_304
+_LOWEST, _HIGHEST = -(2**63), 2**63 - 1
+
+
+class Unpackable(Exception):
+    """A value that cannot enter Lua: ``path`` is its JSON pointer."""
+
+    def __init__(self, path: tuple[str | int, ...], message: str) -> None:
+        self.path = "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
+        self.message = message
+        super().__init__(f"{self.path or 'the value'}: {message}")
+
+
+class _Ambiguous:
+    """An empty table that is neither marked as an array nor as an object."""
+
+    def __repr__(self) -> str:
+        return "AMBIGUOUS"
+
+
+AMBIGUOUS: Final = _Ambiguous()
+
+
+def pack(value: Any) -> bytes:
+    """MessagePack of a JSON-like value for Lua; raises `Unpackable`.
+
+    The packer has no limits of its own: a value that shares its parts can be small here and endless
+    when written out. So nodes, bytes and depth are counted first.
+    """
+    budget = [MAX_NODES, MAX_BYTES]
+    _check(value, (), budget)
+    return ormsgpack.packb(value)
+
+
+def _check(value: Any, path: tuple[str | int, ...], budget: list[int]) -> None:
+    kind = type(value)
+    budget[0] -= 1
+    if kind is str:
+        _check_text(value, path, budget)
+    elif kind is dict or kind is list or kind is tuple:
+        if len(path) >= MAX_DEPTH:
+            raise Unpackable(path[:8], f"nested deeper than {MAX_DEPTH}")
+        if kind is dict:
+            for key, item in value.items():
+                if type(key) is not str:
+                    raise Unpackable(path, f"a {type(key).__name__} as a name")
+                _check_text(key, path, budget)
+                _check(item, (*path, key), budget)
+        else:
+            for index, item in enumerate(value):
+                _check(item, (*path, index), budget)
+    elif kind is int:
+        if not _LOWEST <= value <= _HIGHEST:
+            raise Unpackable(path, "an integer of more than 64 bits")
+    elif kind is float:
+        if not math.isfinite(value):
+            raise Unpackable(path, "a number that is not finite")
+    elif value is not None and kind is not bool:
+        raise Unpackable(path, f"a {kind.__name__} cannot enter Lua")
+    if budget[0] < 0 or budget[1] < 0:
+        raise Unpackable((), f"larger than {MAX_NODES} values or {MAX_BYTES} bytes of text")
+
+
+def _check_text(text: str, path: tuple[str | int, ...], budget: list[int]) -> None:
+    budget[1] -= len(text)
+    if not text.isascii():
+        try:
+            budget[1] -= len(text.encode()) - len(text)
+        except UnicodeEncodeError:
+            raise Unpackable(path, "text with half a character (a lone surrogate)") from None
+
+
+def unpack(data: bytes, empty: Callable[[], Any]) -> Any:
+    """The value that Lua packed; ``empty()`` stands for each table that is empty and unmarked."""
+    return ormsgpack.unpackb(data, ext_hook=lambda tag, body: empty())
+
+
+def resolve_empty(value: Any, wants_array: Callable[[str], bool]) -> Any:
+    """``value`` with each ``AMBIGUOUS`` made an array where ``wants_array(JSON pointer)``, else an object.
+
+    Containers are changed in place.
+    """
+    if value is AMBIGUOUS:
+        return [] if wants_array("") else {}
+    pending: list[tuple[Any, str]] = [(value, "")]
+    while pending:
+        container, pointer = pending.pop()
+        if type(container) is dict:
+            entries: Any = container.items()
+        elif type(container) is list:
+            entries = enumerate(container)
+        else:
+            continue
+        for key, item in entries:
+            if item is AMBIGUOUS or type(item) is dict or type(item) is list:
+                below = f"{pointer}/{key.replace('~', '~0').replace('/', '~1') if type(key) is str else key}"
+                if item is AMBIGUOUS:
+                    container[key] = [] if wants_array(below) else {}
+                else:
+                    pending.append((item, below))
+    return value

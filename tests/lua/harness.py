@@ -1,0 +1,52 @@
+"""Handlers run as a runtime would run them, but with the host in the test's hands."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from evatui.kernel.lua import Chunk, Engine, LoadedProgram, Outcome, Program, Returned, resolve_empty
+
+NAME = "capabilities/tools/sample.lua"
+
+
+async def no_host(function: str, argument: Any) -> Any:
+    raise AssertionError(f"the handler called {function}")
+
+
+def program(source: str | bytes, **fields: Any) -> Program:
+    data = source.encode() if isinstance(source, str) else source
+    return Program(Chunk(NAME, data), **fields)
+
+
+async def call(
+    loaded: LoadedProgram,
+    payload: Any = None,
+    *,
+    host: Any = no_host,
+    host_calls: int = 1000,
+    seconds: float = 20.0,
+    entry: str = "invoke",
+    finish: Callable[[Outcome], Any] = lambda outcome: outcome,
+) -> Any:
+    """One call with ``payload`` as the whole request."""
+    return await loaded.call(
+        entry, payload, deadline=time.monotonic() + seconds, host=host, host_calls=host_calls, finish=finish
+    )
+
+
+async def outcome_of(engine: Engine, source: str, payload: Any = None, **options: Any) -> Outcome:
+    """What a fresh program with this script answers."""
+    loaded = await engine.load(program(source), timeout_s=20)
+    try:
+        return await call(loaded, payload, **options)
+    finally:
+        loaded.close()
+
+
+async def value_of(engine: Engine, body: str, payload: Any = None, **options: Any) -> Any:
+    """The value that a handler with this body returns, empty unmarked tables as objects."""
+    outcome = await outcome_of(engine, f"function invoke(ctx, request)\n{body}\nend", payload, **options)
+    assert isinstance(outcome, Returned), outcome
+    return resolve_empty(outcome.value, lambda pointer: False)
