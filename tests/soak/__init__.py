@@ -1,0 +1,1 @@
+"""Long tests at their full size: ``python -m tests.soak``."""
