@@ -1,0 +1,128 @@
+"""A call in the sandbox, and the whole way of a call, against bare lupa behind the same thread hand-off."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+from evatui.kernel.lua.engine import Engine
+from evatui.kernel.lua.outcome import Outcome, Returned
+from evatui.kernel.lua.program import Chunk, Program
+from evatui.kernel.model.call import Actor, CallerType, CallRequest
+from evatui.runtime import Runtime
+from tests.bench.arms import Arm, interleave
+from tests.bench.bare import BareLua
+from tests.bench.payloads import NOOP, SUMMARISE, payload
+from tests.bench.results import Section, compared
+
+__all__ = ["measure"]
+
+_CALLER = Actor(CallerType.USER, "bench")
+_FAR = 3600.0
+_MANIFEST = """\
+id: bench
+kind: lua_tool
+version: 1.0.0
+capabilities: [bench.call]
+lua: {script: capabilities/bench.lua}
+input_schema: {type: object, properties: {items: {type: array, items: {type: object}}}, additionalProperties: false}
+output_schema: {type: object}
+"""
+
+Call = Callable[[dict[str, Any]], Awaitable[Any]]
+
+
+async def measure(rounds: int) -> list[Section]:
+    note = "One caller, one call after the other. *whole way* is `Runtime.call`: route, slot, schemas, sandbox, audit."
+    cases = [
+        ("nothing to do", NOOP, {}, 200),
+        ("1 KB in and out", SUMMARISE, payload(1_000), 100),
+        ("16 KB in and out", SUMMARISE, payload(16_000), 15),
+    ]
+    lines: list[str] = []
+    for name, source, value, times in cases:
+        async with _bare(source) as bare, _sandboxed(source) as sandboxed, _whole_way(source) as whole:
+            arms = [
+                Arm("bare lupa", _batch(bare, value, times)),
+                Arm("sandbox", _batch(sandboxed, value, times)),
+                Arm("whole way", _batch(whole, value, times)),
+            ]
+            lines += [f"### {name}", "", *compared(await interleave(arms, rounds), "µs", 1e6), ""]
+    return [Section("A call", note, lines)]
+
+
+def _batch(call: Call, value: dict[str, Any], times: int) -> Callable[[], Awaitable[float]]:
+    """Measures the mean of ``times`` calls."""
+
+    async def run() -> float:
+        began = time.perf_counter()
+        for _ in range(times):
+            await call(value)
+        return (time.perf_counter() - began) / times
+
+    return run
+
+
+def _request(value: dict[str, Any]) -> dict[str, Any]:
+    context = {"workspace": "bench", "request_id": "req_1", "trace_id": "trace_1", "deadline_ms": 30000}
+    return {"capability": "bench.call", "provider": "bench", "payload": value, "context": context}
+
+
+@contextlib.asynccontextmanager
+async def _bare(source: str) -> AsyncIterator[Call]:
+    lua = BareLua(source)
+    try:
+        yield lambda value: lua.call(_request(value))
+    finally:
+        lua.close()
+
+
+async def _no_host(function: str, argument: Any) -> Any:
+    raise AssertionError(f"the handler called {function}")
+
+
+def _returned(outcome: Outcome) -> Any:
+    assert isinstance(outcome, Returned), outcome
+    return outcome.value
+
+
+@contextlib.asynccontextmanager
+async def _sandboxed(source: str) -> AsyncIterator[Call]:
+    engine = Engine()
+    program = await engine.load(Program(Chunk("capabilities/bench.lua", source.encode())), timeout_s=5)
+    try:
+        yield lambda value: program.call(
+            "invoke",
+            _request(value),
+            deadline=time.monotonic() + _FAR,
+            host=_no_host,
+            host_calls=0,
+            finish=_returned,
+        )
+    finally:
+        program.close()
+        engine.close()
+
+
+@contextlib.asynccontextmanager
+async def _whole_way(source: str) -> AsyncIterator[Call]:
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder) / "workspace"
+        (root / "capabilities").mkdir(parents=True)
+        (root / "capabilities/bench.lua").write_text(source)
+        (root / "capabilities/bench.yaml").write_text(_MANIFEST)
+        runtime = await Runtime.open(root, state_dir=Path(folder) / "state")
+
+        async def call(value: dict[str, Any]) -> Any:
+            report = await runtime.call(CallRequest("bench.call", value, _CALLER))
+            assert report.response.ok, report.response.error
+            return report.response.result
+
+        try:
+            yield call
+        finally:
+            await runtime.close()
