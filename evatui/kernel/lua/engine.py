@@ -12,7 +12,7 @@ from evatui.kernel.lua.threads import Threads
 from evatui.kernel.lua.watchdog import Watchdog
 from evatui.kernel.model.errors import ErrorKind
 
-__all__ = ["Engine"]
+__all__ = ["Engine", "LoadFailed", "LoadedProgram"]
 
 _CLOSING_S = 5.0
 

@@ -5,9 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from evatui.kernel.lua.values import AMBIGUOUS, resolve_empty
 from evatui.kernel.model.errors import ErrorKind
 
-__all__ = ["BadValue", "HostPort", "LoadFailed", "Outcome", "Raised", "Returned", "Verdict"]
+__all__ = [
+    "AMBIGUOUS",
+    "BadValue",
+    "HostPort",
+    "LoadFailed",
+    "Outcome",
+    "Raised",
+    "Returned",
+    "Verdict",
+    "resolve_empty",
+]
 
 
 class HostPort(Protocol):
