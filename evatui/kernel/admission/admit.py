@@ -1,0 +1,169 @@
+"""From a snapshot to a verdict, with everything wrong at once."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from evatui.kernel.admission.closure import check_integrity, check_schema, check_scripts
+from evatui.kernel.admission.codes import diagnose
+from evatui.kernel.admission.manifest import Reading, guess_id, read_manifest
+from evatui.kernel.admission.policy import Policy
+from evatui.kernel.admission.policy_check import check_policy
+from evatui.kernel.admission.render import Texts, render
+from evatui.kernel.admission.report import MANIFEST_FAULTS, Report
+from evatui.kernel.admission.verdict import Candidate, Rejection, Verdict
+from evatui.kernel.admission.versions import check_supported
+from evatui.kernel.model.diagnostic import Diagnostic, Level, Reason, Span
+from evatui.kernel.model.ids import fold
+from evatui.kernel.model.text import clean_line
+from evatui.kernel.workspace.layout import Layout
+from evatui.kernel.workspace.paths import normal
+from evatui.kernel.workspace.snapshot import Snapshot
+
+__all__ = ["admit", "duplicates", "lua_rejection"]
+
+_PLACES = (("id",), ("lua", "script"), ("lua", "entry"), ("lua", "health_check"))
+_LUA_CODES = {Reason.FILE_MISSING: "EVA-501", Reason.LUA_LOAD_FAILED: "EVA-502", Reason.HEALTH_FAILED: "EVA-503"}
+_MAX_LUA_MESSAGE = 2_000
+
+
+def admit(
+    snapshot: Snapshot, *, layout: Layout, policy: Policy, policy_diagnostics: Sequence[Diagnostic] = ()
+) -> Verdict:
+    """The verdict on a snapshot under a policy: no IO, but compiling schemas takes CPU, so call it in a thread.
+
+    ``policy_diagnostics`` (from `load_policy`) are given to a capability that the broken policy costs a grant.
+    """
+    if snapshot.tree is None:
+        problems = _by_stage(snapshot.problems, snapshot)
+        return Rejection(guess_id(snapshot.manifest.data), snapshot.path, snapshot.digest, problems)
+    reading = read_manifest(snapshot.tree)
+    report = reading.report
+    _check_gate(reading, layout)
+    check_integrity(reading.raw, snapshot, report)
+    if not report.failed:
+        check_supported(reading.raw, report)
+    takes, takes_problems = check_schema(reading.raw, "input_schema", snapshot, report)
+    gives, gives_problems = check_schema(reading.raw, "output_schema", snapshot, report)
+    check_scripts(reading.raw, snapshot, report)
+    denials = _denials(reading, policy, policy_diagnostics)
+    found = _by_stage([*report.found, *_unlike(takes_problems, gives_problems), *denials], snapshot)
+    manifest = reading.manifest
+    failed = any(diagnostic.level is Level.ERROR for diagnostic in found)
+    if failed or manifest is None or takes is None or gives is None:
+        missing = tuple(sorted(snapshot.missing))
+        return Rejection(reading.id, snapshot.path, snapshot.digest, found, manifest, missing, _places(report))
+    return Candidate(manifest, snapshot, policy.effective(manifest), takes, gives, found, _places(report))
+
+
+def duplicates(verdicts: Sequence[Verdict], owners: Mapping[str, str]) -> list[Verdict]:
+    """The verdicts, with all but the owner's refused where several manifests have one id.
+
+    ``owners`` maps a folded id to the manifest path of the version that is active; where nobody is, none is loaded.
+    """
+    by_id: dict[str, list[Verdict]] = defaultdict(list)
+    for verdict in verdicts:
+        if verdict.id is not None and not (isinstance(verdict, Rejection) and verdict.unread):
+            by_id[fold(verdict.id)].append(verdict)
+    judged: dict[str, Verdict] = {}
+    for key, group in by_id.items():
+        for verdict in group:
+            others = [other for other in group if other is not verdict]
+            if others and owners.get(key) != verdict.path:
+                judged[verdict.path] = _duplicate(verdict, others, owners.get(key))
+    return [judged.get(verdict.path, verdict) for verdict in verdicts]
+
+
+def lua_rejection(
+    candidate: Candidate,
+    *,
+    reason: Reason,
+    message: str,
+    file: str | None,
+    line: int | None,
+    notes: tuple[str, ...] = (),
+) -> Rejection:
+    """What loading a candidate ended in, as a refusal like any other.
+
+    ``file`` is the script's or a module's path as the manifest has it. Without a file and a line the place is
+    ``lua.entry`` (or ``lua.health_check``) in the manifest.
+    """
+    span = _lua_span(candidate, file, line, reason)
+    text = clean_line(message, _MAX_LUA_MESSAGE)
+    found = render(diagnose(_LUA_CODES[reason], text, span, notes=notes), _texts(candidate.snapshot))
+    return Rejection(candidate.id, candidate.path, candidate.digest, (found,), candidate.manifest)
+
+
+def _check_gate(reading: Reading, layout: Layout) -> None:
+    gate = reading.raw.get("runtime_gate")
+    if gate is not None and layout.runtime.mode not in gate["allowed_modes"]:
+        modes = ", ".join(gate["allowed_modes"])
+        message = f"the runtime is in the mode {layout.runtime.mode}, the skill runs in {modes}"
+        reading.report.add("EVA-213", message, reading.report.span(("runtime_gate",), key=True))
+
+
+def _denials(reading: Reading, policy: Policy, policy_diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
+    if reading.manifest is None:
+        return []
+    report = Report(reading.report.tree, MANIFEST_FAULTS)
+    check_policy(reading.manifest, policy, report)
+    return [*policy_diagnostics, *report.found] if report.found else []
+
+
+def _unlike(mine: list[Diagnostic], theirs: list[Diagnostic]) -> list[Diagnostic]:
+    """Both lists; one file that serves as both schemas is not told of twice."""
+    return mine + [found for found in theirs if found not in mine]
+
+
+def _by_stage(found: Sequence[Diagnostic], snapshot: Snapshot) -> tuple[Diagnostic, ...]:
+    """Errors before warnings, by stage (reading, manifest, schemas, policy, Lua), the first cause marked; rendered."""
+    ordered = sorted(found, key=lambda diagnostic: (diagnostic.level is Level.WARNING, diagnostic.code[:5]))
+    errors = sum(diagnostic.level is Level.ERROR for diagnostic in ordered)
+    if errors > 1:
+        note = f"the first of {errors} problems: the others may follow from it"
+        ordered[0] = replace(ordered[0], notes=(note, *ordered[0].notes))
+    texts = _texts(snapshot)
+    return tuple(diagnostic if diagnostic.rendered else render(diagnostic, texts) for diagnostic in ordered)
+
+
+def _texts(snapshot: Snapshot) -> Texts:
+    files = {path: file.data for path, file in snapshot.files.items()}
+    by_name = {normal(path): data for path, data in files.items()}
+    return {**by_name, snapshot.path: snapshot.manifest.data}
+
+
+def _places(report: Report) -> Mapping[str, Span]:
+    return {".".join(at): report.span(at) for at in _PLACES if report.node(at) is not None}
+
+
+def _lua_span(candidate: Candidate, file: str | None, line: int | None, reason: Reason) -> Span:
+    source = candidate.snapshot.files.get(file) if file is not None else None
+    if file is not None and source is not None and line is not None:
+        text = source.data.split(b"\n")[line - 1 : line]
+        indent = len(text[0]) - len(text[0].lstrip(b" \t")) if text else 0
+        width = len(text[0].strip().decode("utf-8", "replace")) if text else 1
+        return Span(normal(file), line, indent + 1, line, indent + 1 + width)
+    if file is not None and source is not None:
+        return Span(normal(file))
+    names = ["lua.entry", "lua.script"]
+    if reason is Reason.HEALTH_FAILED:
+        names.insert(0, "lua.health_check")
+    return next((candidate.places[name] for name in names if name in candidate.places), Span(candidate.path))
+
+
+def _duplicate(verdict: Verdict, others: Sequence[Verdict], owner: str | None) -> Rejection:
+    names = ", ".join(clean_line(other.path, 200) for other in others)
+    keeps = f"the one in {clean_line(owner, 200)} is active and stays" if owner else "none of them is loaded"
+    message = f"the id {verdict.id} is also used in {names}; {keeps}"
+    spans = (_id_span(verdict, primary=True), *(_id_span(other, primary=False) for other in others[:5]))
+    texts = {each.path: each.snapshot.manifest.data for each in (verdict, *others) if isinstance(each, Candidate)}
+    found = render(diagnose("EVA-215", message, *spans), texts)
+    earlier = verdict.diagnostics if isinstance(verdict, Rejection) else ()
+    return Rejection(verdict.id, verdict.path, verdict.digest, (found, *earlier), verdict.manifest)
+
+
+def _id_span(verdict: Verdict, *, primary: bool) -> Span:
+    span = verdict.places.get("id", Span(verdict.path))
+    return replace(span, primary=primary, label="" if primary else "also here")

@@ -1,0 +1,80 @@
+"""The files that a manifest names: are they there, in their folders, and the ones that were meant?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from evatui.kernel.admission.report import Pointer, Report
+from evatui.kernel.admission.schema_files import inline_schema, schema_file
+from evatui.kernel.admission.schemas import CompiledSchema
+from evatui.kernel.model.diagnostic import Diagnostic
+from evatui.kernel.model.text import clean_line
+from evatui.kernel.workspace.files import FileProblem, ProblemKind, SourceFile
+from evatui.kernel.workspace.paths import InvalidPath, normal
+from evatui.kernel.workspace.snapshot import Snapshot
+
+__all__ = ["check_integrity", "check_schema", "check_scripts"]
+
+_OUTSIDE = (ProblemKind.OUTSIDE, ProblemKind.LINK)
+
+
+def check_scripts(raw: Mapping[str, Any], snapshot: Snapshot, report: Report) -> None:
+    """The script and the modules must be readable."""
+    for path, at in _code_paths(raw.get("lua", {})):
+        problem = snapshot.missing.get(path)
+        if problem is not None:
+            _missing("EVA-501", path, problem, at, report)
+
+
+def check_schema(
+    raw: Mapping[str, Any], name: str, snapshot: Snapshot, report: Report
+) -> tuple[CompiledSchema | None, list[Diagnostic]]:
+    """The schema under ``name``, and what is wrong in its own file; what is wrong with the path goes to ``report``."""
+    schema, at = raw.get(name), (name,)
+    if schema is None:
+        return None, []
+    if not isinstance(schema, str):
+        return inline_schema(report, at)
+    problem = snapshot.missing.get(schema)
+    if problem is not None:
+        code = "EVA-307" if problem.kind is ProblemKind.TOO_LARGE else "EVA-302"
+        _missing(code, schema, problem, at, report)
+        return None, []
+    return schema_file(snapshot.files[schema], normal(schema))
+
+
+def check_integrity(raw: Mapping[str, Any], snapshot: Snapshot, report: Report) -> None:
+    """Each digest under ``integrity`` must be that of a file of this capability."""
+    by_path = {_normal(path): file for path, file in snapshot.files.items()}
+    for path, digest in raw.get("integrity", {}).items():
+        at = ("integrity", path)
+        file: SourceFile | None = by_path.get(_normal(path))
+        if file is None:
+            message = f"{clean_line(path, 200)} is not among the files that could be read for this capability"
+            report.add("EVA-214", message, report.span(at, key=True))
+        elif file.digest != digest.lower():
+            message = f"{clean_line(path, 200)} is not the file that the manifest names"
+            report.add("EVA-214", message, report.span(at), notes=(f"its SHA-256 is {file.digest}",))
+
+
+def _code_paths(lua: Mapping[str, Any]) -> Iterator[tuple[str, Pointer]]:
+    if "script" in lua:
+        yield lua["script"], ("lua", "script")
+    for name, path in lua.get("modules", {}).items():
+        yield path, ("lua", "modules", name)
+
+
+def _missing(code: str, path: str, problem: FileProblem, at: Pointer, report: Report) -> None:
+    shown = clean_line(path, 200)
+    if problem.kind in _OUTSIDE:
+        report.add("EVA-210", f"{shown} is not allowed here: {clean_line(problem.detail)}", report.span(at))
+    else:
+        report.add(code, f"{shown} cannot be read: {clean_line(problem.detail)}", report.span(at))
+
+
+def _normal(path: str) -> str:
+    try:
+        return normal(path)
+    except InvalidPath:
+        return path

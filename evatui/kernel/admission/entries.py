@@ -1,0 +1,137 @@
+"""Rules for what manifests and policies both speak of: paths, permission entries, names."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from evatui.kernel.admission.report import Fault, Pointer, Report, shown
+from evatui.kernel.admission.rules import INVALID, Choice, Flag, ListOf, Record, Rule, Text
+from evatui.kernel.model.permissions import ALL
+from evatui.kernel.model.topic import is_topic_pattern
+from evatui.kernel.workspace.paths import HERE, InvalidPath, normal
+from evatui.kernel.workspace.yaml import Node
+
+__all__ = [
+    "COMMANDS",
+    "CREDENTIAL",
+    "HOST",
+    "ID_GLOB",
+    "METHODS",
+    "NAME_GLOB",
+    "FilePath",
+    "FlagOr",
+    "Grant",
+    "GrantPath",
+    "Topic",
+]
+
+_LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+HOST = Text("a host name, or *.domain", re.compile(rf"\*|(?:\*\.)?{_LABEL}(?:\.{_LABEL})*", re.ASCII), 253)
+METHODS = Choice(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", ALL))
+COMMANDS = ListOf(ListOf(Text("a word of a command"), shortest=1))
+CREDENTIAL = Text("the name of a credential", re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}|\*", re.ASCII))
+NAME_GLOB = Text(
+    "a capability name, or a pattern with *", re.compile(r"[A-Za-z0-9_*-]+(?:\.[A-Za-z0-9_*-]+)*", re.ASCII)
+)
+ID_GLOB = Text("an id, or a pattern with *", re.compile(r"[A-Za-z0-9*][A-Za-z0-9_.*-]{0,127}", re.ASCII))
+
+
+@dataclass(frozen=True, slots=True)
+class FilePath:
+    """A path to a file, relative to the workspace, with ``/``; kept as it is written."""
+
+    def read(self, node: Node, at: Pointer, report: Report) -> Any:
+        text = Text("a path relative to the workspace", longest=1_000).read(node, at, report)
+        if text is INVALID:
+            return INVALID
+        try:
+            normal(text)
+        except InvalidPath as problem:
+            report.fault(Fault.PATH, f"{shown(node, at)}: {problem}", at)
+            return INVALID
+        return text
+
+    def schema(self) -> dict[str, Any]:
+        return {"type": "string", "minLength": 1, "maxLength": 1_000, "pattern": r"^[^/\\~]"}
+
+
+@dataclass(frozen=True, slots=True)
+class GrantPath:
+    """``root`` or ``root/sub/path``, or ``*``."""
+
+    def read(self, node: Node, at: Pointer, report: Report) -> Any:
+        text = Text("root, or root/sub/path", longest=1_000).read(node, at, report)
+        if text is INVALID or text == ALL:
+            return text
+        if not _is_normal(text):
+            message = f"{shown(node, at)} is no plain path from a root, such as workspace or workspace/docs"
+            report.fault(Fault.PATH, message, at)
+            return INVALID
+        if ALL in text:
+            report.fault(Fault.FORM, f'{shown(node, at)}: only "*" alone may stand for all paths', at)
+            return INVALID
+        return text
+
+    def schema(self) -> dict[str, Any]:
+        return {"type": "string", "minLength": 1, "maxLength": 1_000, "pattern": r"^(?:\*|[^/\\~*]+(?:/[^/\\*]+)*)$"}
+
+
+def _is_normal(text: str) -> bool:
+    try:
+        return normal(text) == text != HERE
+    except InvalidPath:
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A topic pattern, or ``*``."""
+
+    def read(self, node: Node, at: Pointer, report: Report) -> Any:
+        text = Text("a topic pattern such as /repo/**").read(node, at, report)
+        if text is INVALID or text == ALL or is_topic_pattern(text):
+            return text
+        report.fault(Fault.FORM, f"{shown(node, at)} is no topic pattern such as /repo/**", at)
+        return INVALID
+
+    def schema(self) -> dict[str, Any]:
+        return {
+            "type": "string",
+            "pattern": r"^(?:\*|(?:/(?:[A-Za-z0-9_.-]{1,64}|\*)){0,15}/(?:[A-Za-z0-9_.-]{1,64}|\*\*?))$",
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """A permission list: entries, or ``"*"`` alone."""
+
+    item: Rule
+
+    def read(self, node: Node, at: Pointer, report: Report) -> Any:
+        return ListOf(self.item, star=True).read(node, at, report)
+
+    def schema(self) -> dict[str, Any]:
+        return ListOf(self.item, star=True).schema()
+
+
+@dataclass(frozen=True, slots=True)
+class FlagOr:
+    """``true``, ``false``, or a block that says it in detail."""
+
+    record: Record
+    open_shell: bool = False
+
+    def read(self, node: Node, at: Pointer, report: Report) -> Any:
+        if isinstance(node.value, dict):
+            return self.record.read(node, at, report)
+        value = Flag().read(node, at, report)
+        if value is True and self.open_shell:
+            report.fault(Fault.OPEN_SHELL, "shell: true is refused: it asks for every command", at)
+            return INVALID
+        return value
+
+    def schema(self) -> dict[str, Any]:
+        flag = {"const": False} if self.open_shell else {"type": "boolean"}
+        return {"anyOf": [flag, self.record.schema()]}

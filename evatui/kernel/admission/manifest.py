@@ -1,0 +1,144 @@
+"""From a manifest's tree to a `Manifest`, with everything wrong in it reported at once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from evatui.kernel.admission.manifest_rules import MANIFEST
+from evatui.kernel.admission.report import MANIFEST_FAULTS, Fault, Report, shown
+from evatui.kernel.model.ids import CAPABILITY_ID
+from evatui.kernel.model.manifest import (
+    AuditLevel,
+    AuditLevels,
+    ExamplesPolicy,
+    Isolation,
+    Kind,
+    Limits,
+    LuaSpec,
+    Manifest,
+    McpSpec,
+    ReloadPolicy,
+    RuntimeGate,
+    SideEffects,
+    TrustSource,
+)
+from evatui.kernel.model.permissions import ALL, Adapters, Events, Files, Network, Permissions, Shell
+from evatui.kernel.workspace.yaml import Node
+
+__all__ = ["Reading", "guess_id", "permissions", "place_source", "read_manifest"]
+
+_ESSENTIAL = ("id", "kind", "version", "lua", "input_schema", "output_schema")
+_ID_LINE = re.compile(rb"^id:[ \t]*[\"']?([A-Za-z0-9][A-Za-z0-9_.-]{0,127})[\"']?[ \t]*(?:#.*)?\r?$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What could be understood. ``manifest`` is None where an essential key is missing or wrong.
+
+    ``raw`` holds what is right and defaults for the rest, so that later stages can say what else is wrong.
+    """
+
+    raw: Mapping[str, Any]
+    manifest: Manifest | None
+    report: Report
+
+    @property
+    def id(self) -> str | None:
+        found: str | None = self.raw.get("id")
+        return found
+
+
+def read_manifest(tree: Node) -> Reading:
+    report = Report(tree, MANIFEST_FAULTS)
+    if not isinstance(tree.value, dict):
+        message = "the manifest is empty" if tree.value is None else f"the manifest is {shown(tree, ())}, not a mapping"
+        report.fault(Fault.NO_MAPPING, message, ())
+        return Reading(MappingProxyType({}), None, report)
+    raw: dict[str, Any] = MANIFEST.read(tree, (), report)
+    complete = all(key in raw for key in _ESSENTIAL) and "script" in raw["lua"]
+    manifest = _build(raw, place_source(tree.file)) if complete else None
+    return Reading(MappingProxyType(raw), manifest, report)
+
+
+def guess_id(data: bytes) -> str | None:
+    """The id of a manifest that is no valid YAML, from its ``id:`` line; None unless there is exactly one."""
+    found = _ID_LINE.findall(data[:65_536])
+    if len(found) != 1:
+        return None
+    text = found[0].decode("ascii")
+    return text if CAPABILITY_ID.fullmatch(text) else None
+
+
+def place_source(path: str) -> TrustSource:
+    """What the place of a manifest says about its source: what lies under ``extensions`` came from elsewhere."""
+    return TrustSource.THIRD_PARTY if "extensions" in path.split("/")[:-1] else TrustSource.PROJECT
+
+
+def permissions(raw: Mapping[str, Any]) -> Permissions:
+    """The typed form of a ``permissions`` block, or of a policy grant's own keys."""
+    shell, adapters = raw.get("shell"), raw.get("adapters", {})
+    files = raw.get("fs", {})
+    return Permissions(
+        fs=Files(tuple(files.get("read", ())), tuple(files.get("write", ()))),
+        network=_network(raw.get("network", False)),
+        shell=Shell(tuple(tuple(words) for words in shell["commands"])) if shell else Shell(),
+        env=tuple(raw.get("env", ())),
+        adapters=Adapters(tuple(adapters.get("capabilities", ())), tuple(adapters.get("providers", ()))),
+        events=Events(tuple(raw.get("events", {}).get("emit", ()))),
+    )
+
+
+def _network(raw: Any) -> Network:
+    if raw is True:
+        return Network((ALL,), (ALL,))
+    if not raw or not raw["hosts"]:
+        return Network()
+    return Network(tuple(raw["hosts"]), tuple(raw.get("methods", (ALL,))))
+
+
+def _build(raw: dict[str, Any], source: TrustSource) -> Manifest:
+    declared = TrustSource(raw["trust"]["source"])
+    order = list(TrustSource)
+    return Manifest(
+        id=raw["id"],
+        kind=Kind(raw["kind"]),
+        version=raw["version"],
+        lua=LuaSpec(**{**raw["lua"], "modules": MappingProxyType(raw["lua"]["modules"])}),
+        input_schema=raw["input_schema"],
+        output_schema=raw["output_schema"],
+        name=raw["name"],
+        description=raw["description"],
+        enabled=raw["enabled"],
+        priority=raw["priority"],
+        capabilities=tuple(raw["capabilities"]),
+        permissions=permissions(raw["permissions"]),
+        limits=Limits(**raw["limits"]),
+        reload=_reload(raw["reload"]),
+        audit=AuditLevels(AuditLevel(raw["audit"]["log_input"]), AuditLevel(raw["audit"]["log_output"])),
+        isolation=Isolation(raw["isolation"]),
+        side_effects=SideEffects(raw["side_effects"]),
+        trust=max(source, declared, key=order.index),
+        mcp=_mcp(raw["mcp"]),
+        runtime_gate=_gate(raw["runtime_gate"]),
+        raw=MappingProxyType(raw),
+    )
+
+
+def _reload(raw: dict[str, Any]) -> ReloadPolicy:
+    return ReloadPolicy(
+        raw["hot_reload"], raw["drain_timeout_ms"], raw["rollback_on_failure"], ExamplesPolicy(raw["examples"])
+    )
+
+
+def _mcp(raw: dict[str, Any] | None) -> McpSpec | None:
+    if raw is None or "tool_name" not in raw:
+        return None
+    return McpSpec(raw["tool_name"], raw["description"], raw["exposed_name"], MappingProxyType(raw["annotations"]))
+
+
+def _gate(raw: dict[str, Any] | None) -> RuntimeGate | None:
+    return RuntimeGate(tuple(raw["allowed_modes"]), raw["disallow_team_worker"]) if raw is not None else None

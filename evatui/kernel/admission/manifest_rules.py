@@ -1,0 +1,285 @@
+"""The format of a manifest, as one table: keys, rules, defaults."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from evatui.kernel.admission.entries import (
+    COMMANDS,
+    CREDENTIAL,
+    HOST,
+    ID_GLOB,
+    METHODS,
+    NAME_GLOB,
+    FilePath,
+    FlagOr,
+    Grant,
+    GrantPath,
+    Topic,
+)
+from evatui.kernel.admission.report import Fault, Pointer, Report, shown
+from evatui.kernel.admission.rules import (
+    INVALID,
+    Choice,
+    Field,
+    Flag,
+    Free,
+    Integer,
+    ListOf,
+    MapOf,
+    Nullable,
+    Number,
+    Record,
+    Text,
+)
+from evatui.kernel.model.ids import CAPABILITY_ID, CAPABILITY_NAME, VERSION
+from evatui.kernel.model.manifest import AuditLevel, ExamplesPolicy, Isolation, Kind, SideEffects, TrustSource
+from evatui.kernel.workspace.yaml import Node, plain
+
+__all__ = ["MANIFEST"]
+
+_FUNCTION = Text("the name of a Lua function", re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}", re.ASCII))
+_MODULE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*", re.ASCII)
+_TOOL_NAME = Text("a tool name", re.compile(r"[A-Za-z0-9_.-]{1,128}", re.ASCII))
+_SHA256 = Text("a SHA-256 digest of 64 hexadecimal digits", re.compile(r"[0-9a-fA-F]{64}", re.ASCII))
+_MODES = Choice(("normal", "team", "swarm", "ralph", "maintenance"))
+_AUDIT_LEVEL = Choice(tuple(AuditLevel))
+
+
+class _KindRule(Choice):
+    """One of the kinds; a runtime worker gets a reason of its own."""
+
+    def read(self, node: Node, at: Pointer, report: Report) -> Any:
+        if node.value == "runtime_worker":
+            report.fault(Fault.RUNTIME_WORKER, "a runtime_worker is never a capability", at)
+            return INVALID
+        return Choice.read(self, node, at, report)
+
+
+@dataclass(frozen=True, slots=True)
+class _SchemaRule:
+    """A path, or the schema itself."""
+
+    def read(self, node: Node, at: Pointer, report: Report) -> Any:
+        if isinstance(node.value, dict):
+            return plain(node)
+        if node.value is None or isinstance(node.value, list | bool):
+            message = f"{at[-1]} wants a path or an inline schema, found {shown(node, at)}"
+            report.fault(Fault.TYPE, message, at)
+            return INVALID
+        return FilePath().read(node, at, report)
+
+    def schema(self) -> dict[str, Any]:
+        return {"anyOf": [FilePath().schema(), {"type": "object"}]}
+
+
+def _migration_goes_up(values: dict[str, Any], at: Pointer, report: Report) -> None:
+    if values.get("to", 2) <= values.get("from", 1):
+        report.fault(Fault.FORM, "a migration leads to a higher schema version than it comes from", (*at, "to"))
+
+
+def _belongs_to_kind(values: dict[str, Any], at: Pointer, report: Report) -> None:
+    """What a kind requires, and what only it may have."""
+    values["name"] = values["name"] or values.get("id", "")
+    kind = values.get("kind")
+    if kind is None:
+        return
+    handler, skill = kind == Kind.LUA_MCP_HANDLER, kind == Kind.LUA_SKILL
+    if not handler or values["expose_as_capability"]:
+        _require_names(kind, report)
+    for name, wanted in (("runtime_gate", skill), ("mcp", handler)):
+        if wanted and values[name] is None and not _given(report, name):
+            what = "mcp.tool_name" if handler else name
+            report.fault(Fault.MISSING, f'"{what}" is missing: a {kind} requires it', ("kind",))
+        if not wanted and values[name] is not None:
+            owner = Kind.LUA_MCP_HANDLER if name == "mcp" else Kind.LUA_SKILL
+            report.fault(Fault.MISPLACED, f"{name} belongs to {owner} only, this is a {kind}", (name,), key=True)
+    if values["expose_as_capability"] and not handler:
+        message = f"expose_as_capability belongs to {Kind.LUA_MCP_HANDLER} only, this is a {kind}"
+        report.fault(Fault.MISPLACED, message, ("expose_as_capability",), key=True)
+
+
+def _require_names(kind: str, report: Report) -> None:
+    if not _given(report, "capabilities"):
+        report.fault(Fault.MISSING, f'"capabilities" is missing: a {kind} provides at least one', ("kind",))
+    elif (node := report.node(("capabilities",))) is not None and node.value == []:
+        report.fault(Fault.FORM, f"capabilities is empty: a {kind} provides at least one", ("capabilities",))
+
+
+def _given(report: Report, name: str) -> bool:
+    """Does the manifest hold something under this key, right or wrong?"""
+    node = report.node((name,))
+    return node is not None and node.value is not None
+
+
+_LUA = Record(
+    {
+        "script": Field(FilePath(), "The Lua file, relative to the workspace.", required=True),
+        "entry": Field(_FUNCTION, "The function that answers calls.", "invoke"),
+        "health_check": Field(Nullable(_FUNCTION), "A function that says whether this version is well.", None),
+        "modules": Field(
+            MapOf(_MODULE, "the name of a Lua module", FilePath()), "What require may find: name to path.", {}
+        ),
+    }
+)
+_NETWORK = Record(
+    {
+        "hosts": Field(Grant(HOST), "Host names that may be reached.", []),
+        "methods": Field(Grant(METHODS), "HTTP methods that may be used.", ["GET"]),
+    }
+)
+_PERMISSIONS = Record(
+    {
+        "fs": Field(
+            Record(
+                {
+                    "read": Field(Grant(GrantPath()), "Roots or root/sub/paths that may be read.", []),
+                    "write": Field(Grant(GrantPath()), "Roots or root/sub/paths that may be written.", []),
+                }
+            ),
+            "Files, by root.",
+        ),
+        "network": Field(FlagOr(_NETWORK), "false, or hosts and methods; true asks for every host.", False),
+        "shell": Field(
+            FlagOr(Record({"commands": Field(COMMANDS, "Fixed argv prefixes.", [])}), open_shell=True),
+            "false, or a list of command prefixes.",
+            False,
+        ),
+        "env": Field(Grant(CREDENTIAL), "Names of credentials that the kernel may inject; never readable.", []),
+        "adapters": Field(
+            Record(
+                {
+                    "capabilities": Field(Grant(NAME_GLOB), "Capability names that may be called.", []),
+                    "providers": Field(Grant(ID_GLOB), "Providers that may be named in a call.", []),
+                }
+            ),
+            "Other capabilities that may be called.",
+        ),
+        "events": Field(Record({"emit": Field(Grant(Topic()), "Topics that may be emitted.", [])}), "Events."),
+    }
+)
+_LIMITS = Record(
+    {
+        "timeout_ms": Field(Integer(), "Wall time of a call.", 30_000),
+        "max_input_bytes": Field(Integer(), "Size of a call's payload.", 65_536),
+        "max_output_bytes": Field(Integer(), "Size of an answer.", 262_144),
+        "concurrency": Field(Integer(), "Calls that run at once.", 4),
+        "memory_bytes": Field(Integer(), "Memory of one Lua state.", 16_777_216),
+        "host_calls": Field(Integer(0), "Host calls within one call.", 1_000),
+        "state_bytes": Field(Integer(0), "Size of the durable state.", 1_048_576),
+    }
+)
+_CANARY = Record(
+    {
+        "percent": Field(Number(0, 100), "Share of calls that the new version takes.", 10),
+        "workspaces": Field(ListOf(Text()), "Workspaces whose calls it takes.", []),
+        "users": Field(ListOf(Text()), "Users whose calls it takes.", []),
+        "tags": Field(MapOf(re.compile(r"[A-Za-z0-9_.-]{1,64}", re.ASCII), "a tag", Text()), "Tags of such calls.", {}),
+    }
+)
+_ANALYSIS = Record(
+    {
+        "min_samples": Field(Integer(), "Calls before a canary may pass.", 20),
+        "window_s": Field(Integer(), "Seconds of calls that are counted.", 60),
+        "max_error_rate": Field(Number(0, 1), "Faults among calls, at most.", 0.2),
+        "deadline_s": Field(Integer(), "Seconds until a verdict must stand.", 600),
+        "on_insufficient_data": Field(Choice(("hold", "promote", "abort")), "What to do without a verdict.", "hold"),
+    }
+)
+_RELOAD = Record(
+    {
+        "hot_reload": Field(Flag(), "May a change on disk replace the running version?", True),
+        "strategy": Field(Choice(("generation_swap",)), "How it is replaced.", "generation_swap"),
+        "drain_timeout_ms": Field(Integer(0), "How long running calls may finish on the old version.", 10_000),
+        "rollback_on_failure": Field(Flag(), "Go back when the new version fails too often?", True),
+        "canary": Field(Nullable(_CANARY), "Calls that a new version takes before all others.", None),
+        "analysis": Field(_ANALYSIS, "When a canary passes or fails."),
+        "examples": Field(
+            Choice(tuple(ExamplesPolicy)), "May a version go live whose examples fail?", ExamplesPolicy.WARN.value
+        ),
+    }
+)
+_MIGRATION = Record(
+    {
+        "from": Field(Integer(), "Schema version of the old state.", required=True),
+        "to": Field(Integer(), "Schema version of the new state.", required=True),
+        "entry": Field(_FUNCTION, "The function that carries it over.", required=True),
+    },
+    _migration_goes_up,
+)
+_MCP = Record(
+    {
+        "tool_name": Field(_TOOL_NAME, "The tool's name for MCP clients.", required=True),
+        "description": Field(Text("a description", empty=True), "What MCP clients are told.", ""),
+        "exposed_name": Field(Nullable(_TOOL_NAME), "Another name for clients that allow no dots.", None),
+        "annotations": Field(Free(), "Hints for MCP clients.", {}),
+    }
+)
+_GATE = Record(
+    {
+        "allowed_modes": Field(ListOf(_MODES, shortest=1), "Runtime modes in which the skill may run.", ["normal"]),
+        "disallow_team_worker": Field(Flag(), "Keep team workers from calling it?", True),
+    }
+)
+
+MANIFEST = Record(
+    {
+        "id": Field(Text("an id of A-Z a-z 0-9 _ . -", CAPABILITY_ID), "Stable over all updates.", required=True),
+        "name": Field(Text("a name", longest=200), "For people; the id by default.", ""),
+        "description": Field(Text("a description", empty=True), "Shown everywhere.", ""),
+        "kind": Field(_KindRule(tuple(Kind)), "What it is.", required=True),
+        "version": Field(
+            Text("a semantic version such as 1.0.0, without build metadata", VERSION, 128),
+            "Semantic, without build metadata.",
+            required=True,
+        ),
+        "enabled": Field(Flag(), "Serve it?", True),
+        "priority": Field(Integer(0, 100), "Among providers of one name the higher wins; ties by id.", 50),
+        "capabilities": Field(
+            ListOf(Text("a capability name: dotted segments of A-Z a-z 0-9 _ -", CAPABILITY_NAME, 200)),
+            "The names under which it can be called.",
+            [],
+        ),
+        "lua": Field(_LUA, "The code.", INVALID, required=True),
+        "input_schema": Field(_SchemaRule(), "What callers may send.", required=True, missing=Fault.SCHEMA_MISSING),
+        "output_schema": Field(_SchemaRule(), "What it may answer.", required=True, missing=Fault.SCHEMA_MISSING),
+        "permissions": Field(_PERMISSIONS, "What it may reach; absent is nothing."),
+        "limits": Field(_LIMITS, "What a call may use."),
+        "reload": Field(_RELOAD, "How it is replaced."),
+        "audit": Field(
+            Record(
+                {
+                    "log_input": Field(_AUDIT_LEVEL, "What of the input is written down.", "metadata_only"),
+                    "log_output": Field(_AUDIT_LEVEL, "What of the answer is written down.", "metadata_only"),
+                }
+            ),
+            "What the audit log keeps.",
+        ),
+        "isolation": Field(Choice(tuple(Isolation)), "Where it runs.", "auto"),
+        "side_effects": Field(Choice(tuple(SideEffects)), "What a repeated call does.", "none"),
+        "trust": Field(
+            Record({"source": Field(Choice(tuple(TrustSource)), "May only lower what the place says.", "project")}),
+            "Where it comes from.",
+        ),
+        "state": Field(
+            Record(
+                {
+                    "schema_version": Field(Integer(), "Version of the durable state's form.", 1),
+                    "migrations": Field(ListOf(_MIGRATION), "How old state becomes new.", []),
+                }
+            ),
+            "The durable state.",
+        ),
+        "integrity": Field(
+            MapOf(re.compile(r"[^/\\~\x00-\x1f][^\\\x00-\x1f]{0,999}"), "a relative path", _SHA256),
+            "SHA-256 digests of files, by path.",
+            {},
+        ),
+        "mcp": Field(Nullable(_MCP), "The tool that MCP clients see; lua_mcp_handler only.", None),
+        "runtime_gate": Field(Nullable(_GATE), "When it may run; lua_skill only.", None),
+        "expose_as_capability": Field(Flag(), "Callable by name as well; lua_mcp_handler only.", False),
+    },
+    _belongs_to_kind,
+)

@@ -1,0 +1,68 @@
+"""Secrets that ended up in a file by mistake: found by the look of their key or of themselves, never shown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+__all__ = ["hide", "looks_secret"]
+
+_SECRET_KEY = re.compile(
+    r"(?:^|[_.-])(?:secrets?|tokens?|passwords?|passwd|passphrase|credentials?|authorization|api[_-]?keys?"
+    r"|apikeys?|private[_-]?keys?|access[_-]?keys?)(?:$|[_.-])",
+    re.IGNORECASE,
+)
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_KEY = re.compile(r"""(?P<key>[A-Za-z0-9_.-]+)["']?\s*[:=]\s*""")
+_QUOTED = re.compile(r"""\"[^"]*"?|'[^']*'?""")
+_ONLY_KEY = re.compile(r"""\s*(?:-\s+)*["']?(?P<key>[A-Za-z0-9_.-]+)["']?\s*:\s*(?:[|>][-+0-9]*)?\s*""")
+_KNOWN = re.compile(
+    r"(?:gh[pousr]_|github_pat_|glpat-|xox[abprs]-|sk-|AKIA|AIza|eyJ)[A-Za-z0-9_./+=-]{12,}"
+    r"|-----BEGIN [A-Z ]*KEY-----.*"
+)
+_SHROUD = "•"
+
+
+def looks_secret(key: str) -> bool:
+    """Is ``key`` the kind of name under which people keep secrets: ``api_key``, ``githubToken``, ``password``?"""
+    return _SECRET_KEY.search(_CAMEL.sub("_", key)) is not None
+
+
+def hide(lines: Sequence[str], number: int, *, code: bool = False) -> str:
+    """Line ``number`` (from 1) with what looks like a secret dotted out, character for character.
+
+    Columns keep their meaning. In ``code`` only string literals are values; elsewhere it is all behind the key.
+    """
+    line = lines[number - 1]
+    if not code and _under_secret_key(lines, number):
+        return _shroud(line)
+    for match in _KEY.finditer(line):
+        value = line[match.end() :]
+        if looks_secret(match["key"]) and not value.startswith(("{", "[")):
+            shown = _QUOTED.sub(lambda found: _shroud(found[0]), value) if code else _shroud(value)
+            line = line[: match.end()] + shown
+            break
+    return _KNOWN.sub(lambda found: _shroud(found[0]), line)
+
+
+def _under_secret_key(lines: Sequence[str], number: int) -> bool:
+    """Is this line the value, or a part of the value, of a secret-looking key that stands alone further up?"""
+    line = lines[number - 1]
+    if _KEY.match(line.lstrip(" -\"'")):
+        return False
+    depth = _indent(line)
+    for above in reversed(lines[max(0, number - 200) : number - 1]):
+        if above.strip() and _indent(above) < depth:
+            found = _ONLY_KEY.fullmatch(above)
+            return found is not None and looks_secret(found["key"])
+    return False
+
+
+def _indent(line: str) -> int:
+    """In half columns: a list's dash counts as a little deeper than the key that it belongs to."""
+    bare = line.lstrip(" ")
+    return 2 * (len(line) - len(bare)) + bare.startswith("-")
+
+
+def _shroud(text: str) -> str:
+    return "".join(" " if char == " " else _SHROUD for char in text)

@@ -1,0 +1,145 @@
+"""Problems collected while one file's tree is read: all at once, each with its place."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from enum import Enum, auto
+from typing import Any
+
+from evatui.kernel.admission.codes import diagnose
+from evatui.kernel.admission.redact import hide, looks_secret
+from evatui.kernel.model.diagnostic import Diagnostic, Level, Span
+from evatui.kernel.model.text import clean_line
+from evatui.kernel.workspace.yaml import Node, Style, key_place, place
+
+__all__ = ["MANIFEST_FAULTS", "POLICY_FAULTS", "Fault", "Pointer", "Report", "nearest", "shown"]
+
+Pointer = tuple[str | int, ...]
+_MAX_PROBLEMS = 50
+
+
+class Fault(Enum):
+    """What can be wrong with a value, whatever the file."""
+
+    NO_MAPPING = auto()
+    MISSING = auto()
+    SCHEMA_MISSING = auto()
+    TYPE = auto()
+    UNKNOWN_KEY = auto()
+    UNQUOTED = auto()
+    QUOTED = auto()
+    FORM = auto()
+    CHOICE = auto()
+    MISPLACED = auto()
+    PATH = auto()
+    TWICE = auto()
+    RUNTIME_WORKER = auto()
+    OPEN_SHELL = auto()
+
+
+MANIFEST_FAULTS: Mapping[Fault, str] = {
+    Fault.NO_MAPPING: "EVA-201",
+    Fault.MISSING: "EVA-202",
+    Fault.SCHEMA_MISSING: "EVA-301",
+    Fault.TYPE: "EVA-203",
+    Fault.UNKNOWN_KEY: "EVA-204",
+    Fault.UNQUOTED: "EVA-205",
+    Fault.QUOTED: "EVA-206",
+    Fault.FORM: "EVA-207",
+    Fault.CHOICE: "EVA-208",
+    Fault.MISPLACED: "EVA-209",
+    Fault.PATH: "EVA-210",
+    Fault.TWICE: "EVA-211",
+    Fault.RUNTIME_WORKER: "EVA-212",
+    Fault.OPEN_SHELL: "EVA-417",
+}
+POLICY_FAULTS: Mapping[Fault, str] = dict.fromkeys(Fault, "EVA-403") | {Fault.UNKNOWN_KEY: "EVA-402"}
+
+
+class Report:
+    """What is wrong with ``tree``; ``faults`` says which code each kind of fault has in this file."""
+
+    def __init__(self, tree: Node, faults: Mapping[Fault, str]) -> None:
+        self.tree = tree
+        self._faults = faults
+        self._found: list[Diagnostic] = []
+
+    @property
+    def found(self) -> tuple[Diagnostic, ...]:
+        """In the order of the file."""
+        return tuple(sorted(self._found, key=_line))
+
+    @property
+    def failed(self) -> bool:
+        return any(diagnostic.level is Level.ERROR for diagnostic in self._found)
+
+    def fault(
+        self, fault: Fault, message: str, at: Pointer, *, key: bool = False, label: str = "", **more: Any
+    ) -> None:
+        """Something wrong with the value at ``at``, or with its key."""
+        self.add(self._faults[fault], message, self.span(at, key=key, label=label), **more)
+
+    def add(self, code: str, message: str, *spans: Span, **more: Any) -> None:
+        if len(self._found) < _MAX_PROBLEMS:
+            self._found.append(diagnose(code, message, *spans, **more))
+
+    def node(self, at: Pointer) -> Node | None:
+        """What is written at ``at``, if anything is."""
+        return _follow(self.tree, at)
+
+    def span(self, at: Pointer, *, key: bool = False, label: str = "") -> Span:
+        """Where the value (or the key) at ``at`` stands; what is not there is placed at what it belongs in."""
+        while at and self.node(at) is None:
+            at, key = at[:-1], key or self._is_collection(at[:-1])
+        where = (key_place if key else place)(self.tree, at)
+        if not at:
+            return Span(where.file, where.line, where.column, where.line, where.column + 1, label)
+        return replace(where, label=label)
+
+    def _is_collection(self, at: Pointer) -> bool:
+        node = self.node(at)
+        return node is not None and node.style is Style.COLLECTION
+
+
+def _follow(node: Node, at: Pointer) -> Node | None:
+    found: Node | None = node
+    for step in at:
+        value = found.value if found is not None else None
+        if isinstance(value, dict):
+            found = value.get(str(step))
+        elif isinstance(value, list) and isinstance(step, int) and step < len(value):
+            found = value[step]
+        else:
+            return None
+    return found
+
+
+def shown(node: Node, at: Pointer) -> str:
+    """The value as it may stand in a message: short, clean, and not at all under a key that looks secret."""
+    if any(isinstance(step, str) and looks_secret(step) for step in at):
+        return "this value"
+    match node.value:
+        case None:
+            return "nothing"
+        case dict():
+            return "a mapping"
+        case list():
+            return "a list"
+        case str(text):
+            return '"' + clean_line(hide([text.replace("\n", "⏎")], 1), 60) + '"'
+        case _:
+            return clean_line(node.text, 60)
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """The known word that ``word`` was probably meant to be."""
+    by_fold = {name.casefold().replace("-", "_"): name for name in known}
+    close = difflib.get_close_matches(word.casefold().replace("-", "_"), by_fold, n=1, cutoff=0.6)
+    return by_fold[close[0]] if close else None
+
+
+def _line(diagnostic: Diagnostic) -> tuple[int, int]:
+    span = diagnostic.primary
+    return (span.line, span.column) if span else (0, 0)

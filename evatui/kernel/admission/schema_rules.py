@@ -1,0 +1,180 @@
+"""What a schema may say: the rules of JSON Schema, and nothing that leads out of itself or takes forever."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote
+
+import jsonschema_rs
+
+from evatui.kernel.admission.report import Pointer, nearest
+from evatui.kernel.model.text import clean_line
+from evatui.kernel.workspace.yaml import Node
+
+__all__ = ["OPTIONS", "SchemaFault", "pointer_steps", "resolve_pointer", "schema_faults"]
+
+_MAX_FAULTS = 20
+_ONE = (
+    "additionalProperties",
+    "additionalItems",
+    "unevaluatedProperties",
+    "unevaluatedItems",
+    "propertyNames",
+    "items",
+    "contains",
+    "contentSchema",
+    "not",
+    "if",
+    "then",
+    "else",
+)
+_SEVERAL = ("allOf", "anyOf", "oneOf", "prefixItems", "items")
+_NAMED = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies")
+_IDENTITY = ("$schema", "$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary", "$comment")
+_VALUES = ("type", "enum", "const", "format", "pattern", "contentEncoding", "contentMediaType")
+_NUMBERS = ("multipleOf", "maximum", "exclusiveMaximum", "minimum", "exclusiveMinimum", "maxLength", "minLength")
+_COUNTS = ("maxItems", "minItems", "uniqueItems", "maxContains", "minContains", "maxProperties", "minProperties")
+_KEYS = ("required", "dependentRequired")
+_NOTES = ("title", "description", "default", "deprecated", "readOnly", "writeOnly", "examples")
+_ANCHORS = ("$anchor", "$dynamicAnchor")
+_REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+_KNOWN = frozenset(
+    (*_ONE, *_SEVERAL, *_NAMED, *_IDENTITY, *_VALUES, *_NUMBERS, *_COUNTS, *_KEYS, *_NOTES, *_REFERENCES)
+)
+_DRAFTS = {
+    "https://json-schema.org/draft/2020-12/schema",
+    "https://json-schema.org/draft/2019-09/schema",
+    "http://json-schema.org/draft-07/schema",
+    "http://json-schema.org/draft-06/schema",
+    "http://json-schema.org/draft-04/schema",
+}
+_NEWEST = "https://json-schema.org/draft/2020-12/schema"
+
+
+def _refuse(uri: str) -> Any:
+    raise ValueError("references outside the schema are not followed")
+
+
+OPTIONS: Mapping[str, Any] = {
+    "retriever": _refuse,
+    "pattern_options": jsonschema_rs.RegexOptions(),
+    "validate_formats": True,
+    "mask": "this value",
+}
+"""No reference is fetched, patterns take linear time, formats are checked, messages hold no values."""
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaFault:
+    """``key``: the place is the key at ``at``, not its value."""
+
+    code: str
+    message: str
+    at: Pointer
+    key: bool = False
+    warning: bool = False
+
+
+def schema_faults(node: Node, document: Mapping[str, Any]) -> list[SchemaFault]:
+    """Everything wrong with a schema, errors before warnings, at most 20."""
+    draft = document.get("$schema", _NEWEST)
+    if not isinstance(draft, str) or draft.rstrip("#") not in _DRAFTS:
+        message = f'$schema names "{clean_line(str(draft), 80)}", which is not a draft of JSON Schema'
+        return [SchemaFault("EVA-304", message, ("$schema",))]
+    parts = list(_subschemas(node))
+    anchors = {child.value for _, part in parts for name, child in _entries(part) if name in _ANCHORS}
+    faults = [fault for at, part in parts for fault in _own_faults(at, part, document, anchors)]
+    told = {fault.at for fault in faults if not fault.warning}
+    for error in _meta(draft.rstrip("#")).iter_errors(document):
+        at: Pointer = tuple(error.instance_path)
+        if at not in told:
+            told.add(at)
+            faults.append(SchemaFault("EVA-304", _meta_message(error, at), at))
+    return sorted(faults, key=lambda fault: fault.warning)[:_MAX_FAULTS]
+
+
+def _subschemas(node: Node, at: Pointer = ()) -> Iterator[tuple[Pointer, Node]]:
+    """The schema and every schema within it, with the place of each; booleans and broken parts are left out."""
+    if not isinstance(node.value, dict):
+        return
+    yield at, node
+    for name, child in node.value.items():
+        if name in _NAMED and isinstance(child.value, dict):
+            for key, entry in child.value.items():
+                yield from _subschemas(entry, (*at, name, key))
+        elif name in _SEVERAL and isinstance(child.value, list):
+            for index, entry in enumerate(child.value):
+                yield from _subschemas(entry, (*at, name, index))
+        elif name in _ONE:
+            yield from _subschemas(child, (*at, name))
+
+
+def _entries(node: Node) -> Iterable[tuple[str, Node]]:
+    return node.value.items() if isinstance(node.value, dict) else ()
+
+
+def _own_faults(at: Pointer, node: Node, document: Any, anchors: set[Any]) -> Iterator[SchemaFault]:
+    for name, child in _entries(node):
+        if name in _REFERENCES and isinstance(child.value, str):
+            yield from _reference(name, child.value, (*at, name), document, anchors)
+        elif name in ("$id", "id") and at and isinstance(child.value, str):
+            yield SchemaFault("EVA-305", f"{name} inside a schema starts another one", (*at, name), key=True)
+        elif name == "pattern" and isinstance(child.value, str):
+            yield from _pattern(child.value, (*at, name), key=False)
+        elif name == "patternProperties" and isinstance(child.value, dict):
+            for pattern in child.value:
+                yield from _pattern(pattern, (*at, name, pattern), key=True)
+        elif name not in _KNOWN and (near := nearest(name, _KNOWN)) is not None:
+            message = f'unknown keyword "{clean_line(name, 80)}"; did you mean {near}?'
+            yield SchemaFault("EVA-310", message, (*at, name), key=True, warning=True)
+
+
+def _reference(name: str, target: str, at: Pointer, document: Any, anchors: set[Any]) -> Iterator[SchemaFault]:
+    shown = f'{name} "{clean_line(target, 80)}"'
+    if not target.startswith("#"):
+        yield SchemaFault("EVA-305", f'{shown} leads out of the schema; only "#/…" is followed', at)
+    elif target.startswith("#/") and resolve_pointer(document, unquote(target[1:])) is None:
+        yield SchemaFault("EVA-308", f"{shown} leads nowhere", at)
+    elif target != "#" and not target.startswith("#/") and unquote(target[1:]) not in anchors:
+        yield SchemaFault("EVA-308", f"{shown} leads nowhere: there is no such $anchor", at)
+
+
+def resolve_pointer(document: Any, pointer: str) -> Any:
+    """What a JSON pointer leads to inside ``document``; None where it leads nowhere."""
+    found = document
+    for key in pointer_steps(pointer):
+        if isinstance(found, Mapping):
+            found = found.get(key)
+        elif isinstance(found, list) and key.isdecimal() and int(key) < len(found):
+            found = found[int(key)]
+        else:
+            return None
+    return found
+
+
+def pointer_steps(pointer: str) -> list[str]:
+    return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
+
+
+def _pattern(pattern: str, at: Pointer, *, key: bool) -> Iterator[SchemaFault]:
+    try:
+        jsonschema_rs.validator_for({"pattern": pattern}, **OPTIONS)
+    except (ValueError, jsonschema_rs.ValidationError):
+        message = f'"{clean_line(pattern, 80)}" is no regular expression of the linear-time kind'
+        yield SchemaFault("EVA-306", message, at, key=key)
+
+
+@functools.cache
+def _meta(draft: str) -> Any:
+    suffix = "#" if draft.startswith("http:") else ""
+    return jsonschema_rs.validator_for({"$ref": draft + suffix}, **OPTIONS)
+
+
+def _meta_message(error: Any, at: Pointer) -> str:
+    keyword = clean_line(str(at[-1]), 60) if at else "the schema"
+    if at and at[-1] == "type":
+        return "type must be one of array, boolean, integer, null, number, object, string, or a list of them"
+    return clean_line(f"{keyword}: {error.message}", 300)

@@ -1,0 +1,87 @@
+"""What admission says of a snapshot: it may be loaded, or why not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from evatui.kernel.admission.schemas import CompiledSchema
+from evatui.kernel.model.diagnostic import Diagnostic, Reason, Span
+from evatui.kernel.model.manifest import Manifest
+from evatui.kernel.model.permissions import Permissions
+from evatui.kernel.workspace.snapshot import Snapshot
+
+__all__ = ["Candidate", "Rejection", "Verdict"]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A version that may be loaded.
+
+    ``permissions`` is what manifest and policy both give. ``warnings`` are rendered. ``places`` says where in
+    the manifest things stand that a later stage may find wrong: ``id``, ``lua.script``, ``lua.entry``,
+    ``lua.health_check`` (those that are written there).
+    """
+
+    manifest: Manifest
+    snapshot: Snapshot
+    permissions: Permissions
+    input: CompiledSchema
+    output: CompiledSchema
+    warnings: tuple[Diagnostic, ...] = ()
+    places: Mapping[str, Span] = field(default_factory=dict)
+
+    @property
+    def id(self) -> str:
+        return self.manifest.id
+
+    @property
+    def path(self) -> str:
+        return self.snapshot.path
+
+    @property
+    def digest(self) -> str:
+        """Of the whole closure."""
+        return self.snapshot.digest
+
+    @property
+    def script_digest(self) -> str:
+        return self.snapshot.files[self.manifest.lua.script].digest
+
+    @property
+    def input_name(self) -> str:
+        """The schema as a message names it."""
+        return _schema_name(self.manifest.input_schema, "input_schema")
+
+    @property
+    def output_name(self) -> str:
+        return _schema_name(self.manifest.output_schema, "output_schema")
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """A version that must not be loaded. ``diagnostics`` are rendered, the first cause first.
+
+    ``id`` is None where the file has no usable one, ``manifest`` where it could not be understood.
+    ``missing`` are the files that it names and that are not there.
+    """
+
+    id: str | None
+    path: str
+    digest: str
+    diagnostics: tuple[Diagnostic, ...]
+    manifest: Manifest | None = None
+    missing: tuple[str, ...] = ()
+    places: Mapping[str, Span] = field(default_factory=dict)
+
+    @property
+    def unread(self) -> bool:
+        """Could the manifest not even be read? Then ``id`` is a guess."""
+        return any(found.reason is Reason.YAML_INVALID for found in self.diagnostics)
+
+
+Verdict = Candidate | Rejection
+
+
+def _schema_name(schema: object, inline: str) -> str:
+    return schema if isinstance(schema, str) else inline
