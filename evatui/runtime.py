@@ -65,7 +65,7 @@ class Runtime:
             tree=tree,
             state=StateStore(database),
             events=self.bus,
-            invoke=lambda request: self.calls.call(request),
+            invoke=self.call,
             clock=clock,
         )
         shadow = Shadow(self._engine, host, clock, self._permissions)

@@ -41,7 +41,7 @@ def _counts(runtime: Runtime) -> dict[str, int]:
 
 def listed(runtime: Runtime) -> dict[str, Any]:
     rows = [_row(capability) for _, capability in sorted(runtime.registry.capabilities.items())]
-    strays = [
+    strays: list[dict[str, Any]] = [
         {
             "id": rejection.id,
             "name": None,

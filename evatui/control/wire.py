@@ -45,7 +45,7 @@ def read(kind: Any, data: Any) -> Any:
         return {read(arguments[0], key): read(arguments[1], item) for key, item in data.items()}
     if isinstance(kind, type) and issubclass(kind, Enum):
         return kind(data)
-    if is_dataclass(kind):
+    if isinstance(kind, type) and is_dataclass(kind):
         hints = _hints(kind)
         return kind(**{f.name: read(hints[f.name], data[f.name]) for f in fields(kind) if f.name in data})
     return data

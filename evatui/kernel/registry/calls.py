@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -15,7 +14,7 @@ from evatui.kernel.host.host import BoundHost, CallScope, Host
 from evatui.kernel.lua.outcome import Outcome
 from evatui.kernel.model.call import CallReport, CallRequest, Response
 from evatui.kernel.model.clock import Clock, rfc3339
-from evatui.kernel.model.errors import CallError, CallFailed, ErrorKind, failure
+from evatui.kernel.model.errors import CallFailed, ErrorKind, failure
 from evatui.kernel.model.ids import new_id
 from evatui.kernel.model.manifest import AuditLevels
 from evatui.kernel.model.permissions import Permissions
@@ -151,20 +150,14 @@ class Calls:
             self._audit.final(reservation, self._record(flight, response))
             return response
 
-        try:
-            return await generation.program.call(
-                candidate.manifest.lua.entry,
-                self._request_value(generation, flight),
-                deadline=flight.deadline,
-                host=host,
-                host_calls=candidate.manifest.limits.host_calls,
-                finish=finish,
-            )
-        except asyncio.CancelledError:
-            gone = Response(False, error=CallError(ErrorKind.CANCELLED, "the caller went away"))
-            record = self._record(flight, gone)
-            await asyncio.shield(self._registry.journal.written(lambda: self._audit.final(reservation, record)))
-            raise
+        return await generation.program.call(
+            candidate.manifest.lua.entry,
+            self._request_value(generation, flight),
+            deadline=flight.deadline,
+            host=host,
+            host_calls=candidate.manifest.limits.host_calls,
+            finish=finish,
+        )
 
     def _scope(self, generation: Generation, flight: Flight, reservation: Reservation) -> CallScope:
         request, manifest = flight.request, generation.manifest

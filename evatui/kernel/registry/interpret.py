@@ -14,10 +14,12 @@ from evatui.kernel.model.text import clean, clean_line
 __all__ = ["interpret"]
 
 _MESSAGE = 1000
-_HANDLER = {"origin": Origin.HANDLER.value}
+_HANDLER: Mapping[str, Any] = {"origin": Origin.HANDLER.value}
 
 
-def _refused(kind: ErrorKind, message: str, *, retryable: bool = False, **details: Any) -> Response:
+def _refused(
+    kind: ErrorKind, message: str, details: Mapping[str, Any] = _HANDLER, *, retryable: bool = False
+) -> Response:
     return Response(False, error=CallError(kind, clean(message, _MESSAGE), retryable, None, details))
 
 
@@ -25,9 +27,9 @@ def interpret(outcome: Outcome, candidate: Candidate) -> Response:
     """The `Response` of a handler that ended in ``outcome``; a result is checked against the output schema."""
     match outcome:
         case Verdict(kind, message):
-            return _refused(kind, message, retryable=kind is ErrorKind.TIMEOUT)
+            return _refused(kind, message, {}, retryable=kind is ErrorKind.TIMEOUT)
         case BadValue(path, message):
-            return _refused(ErrorKind.INVALID_OUTPUT, f"{path}: {message}", path=path, **_HANDLER)
+            return _refused(ErrorKind.INVALID_OUTPUT, f"{path or 'the answer'}: {message}", {**_HANDLER, "path": path})
         case Raised():
             return _raised(outcome)
         case Returned(value):
@@ -41,9 +43,9 @@ def _raised(raised: Raised) -> Response:
 
 def _handler_error(kind: str | None, message: str, retryable: bool, details: Mapping[str, Any]) -> Response:
     if kind in HANDLER_KINDS:
-        return _refused(ErrorKind(kind), message, retryable=retryable, **_HANDLER, **details)
+        return _refused(ErrorKind(kind), message, {**_HANDLER, **details}, retryable=retryable)
     named = {"kind": clean_line(kind, 64)} if kind else {}
-    return _refused(ErrorKind.HANDLER_ERROR, message, retryable=retryable, **_HANDLER, **named, **details)
+    return _refused(ErrorKind.HANDLER_ERROR, message, {**_HANDLER, **named, **details}, retryable=retryable)
 
 
 def _returned(value: Any, candidate: Candidate) -> Response:
@@ -51,7 +53,6 @@ def _returned(value: Any, candidate: Candidate) -> Response:
         return _refused(
             ErrorKind.INVALID_RESPONSE,
             "the handler must return {ok = true, result = …} or {ok = false, error = {…}}",
-            **_HANDLER,
         )
     return _succeeded(value, candidate) if value["ok"] else _failed(value.get("error"))
 
@@ -59,9 +60,9 @@ def _returned(value: Any, candidate: Candidate) -> Response:
 def _failed(error: Any) -> Response:
     if not isinstance(error, dict) or not isinstance(error.get("kind"), str):
         message = "ok = false needs error = {kind = …, message = …}"
-        return _refused(ErrorKind.INVALID_RESPONSE, message, **_HANDLER)
-    message = error.get("message")
-    text = message if isinstance(message, str) else "the handler gave no message"
+        return _refused(ErrorKind.INVALID_RESPONSE, message)
+    told = error.get("message")
+    text = told if isinstance(told, str) else "the handler gave no message"
     return _handler_error(error["kind"], text, error.get("retryable") is True, {})
 
 
@@ -73,8 +74,7 @@ def _succeeded(value: dict[str, Any], candidate: Candidate) -> Response:
         return _refused(
             ErrorKind.INVALID_OUTPUT,
             f"the result does not fit {candidate.output_name}: {violations[0].text}",
-            violations=[{"pointer": v.pointer, "message": v.message} for v in violations],
-            **_HANDLER,
+            {**_HANDLER, "violations": [{"pointer": v.pointer, "message": v.message} for v in violations]},
         )
     meta = value.get("meta")
     meta = {} if meta is AMBIGUOUS else resolve_empty(meta, lambda _: False)
