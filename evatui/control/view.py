@@ -22,6 +22,7 @@ from evatui.control.snapshot import (
 )
 from evatui.kernel.admission.verdict import Rejection
 from evatui.kernel.model.clock import rfc3339
+from evatui.kernel.model.diagnostic import Diagnostic
 from evatui.kernel.model.event import Event
 from evatui.kernel.model.lifecycle import State
 from evatui.kernel.model.text import clean_line
@@ -105,7 +106,27 @@ def rejection_rows(runtime: Runtime) -> tuple[RejectionRow, ...]:
         if capability.rejection is not None and not capability.gone
     ]
     strays = [_rejection(path, rejection, at, None) for path, (rejection, at) in sorted(registry.strays.items())]
-    return (*named, *strays)
+    return (*named, *strays, *_workspace_problems(runtime))
+
+
+def _workspace_problems(runtime: Runtime) -> list[RejectionRow]:
+    """What is wrong beyond single manifests, by file: a broken policy, a folder that cannot be read."""
+    by_file: dict[str, list[Diagnostic]] = {}
+    for problem in runtime.reloader.problems:
+        by_file.setdefault(problem.primary.file if problem.primary else "", []).append(problem)
+    at = runtime.reloader.looked_at
+    return [
+        RejectionRow(
+            key=clean_line(file),
+            id=None,
+            path=clean_line(file),
+            at=at,
+            digest="",
+            serving=None,
+            diagnostics=tuple(found),
+        )
+        for file, found in sorted(by_file.items())
+    ]
 
 
 def _rejection(key: str, rejection: Rejection, at: str, active: Generation | None) -> RejectionRow:

@@ -37,13 +37,14 @@ class Plan:
 
 
 class Reloader:
-    """``policy`` is the one in force; ``problems`` what is wrong with the workspace beyond single manifests."""
+    """``policy`` is the one in force; ``problems`` what was wrong beyond single manifests at ``looked_at``."""
 
     def __init__(
         self, registry: Registry, scanner: Scanner, shadow: Shadow, history: History, clock: Clock, max_live: int
     ) -> None:
         self.policy: Policy | None = None
         self.problems: tuple[Diagnostic, ...] = ()
+        self.looked_at = ""
         self._registry = registry
         self._scanner = scanner
         self._shadow = shadow
@@ -84,6 +85,7 @@ class Reloader:
             if expected is not None and expected != digest:
                 raise failure(ErrorKind.CONFLICT, "the disk or the registry moved since the plan was made")
             self.policy, self.problems = scan.policy, scan.problems
+            self.looked_at = self._registry.journal.at()
             if not ids:
                 self._set_strays(scan)
             work = [self._spawn(self._apply(change, actor)) for change in changes]

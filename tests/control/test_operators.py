@@ -1,0 +1,197 @@
+"""Everything that may be asked of a runtime, in its process and over its socket: one suite for both."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from evatui.control import COMMANDS, CommandFailed, Cursor, OpenMode, Operator, open_workspace
+from evatui.control.local import LocalOperator
+from evatui.control.snapshot import ConsoleSnapshot
+from evatui.kernel.model.call import Actor, CallerType
+from evatui.kernel.model.errors import ErrorKind
+from evatui.kernel.model.lifecycle import State
+from tests.support.waiting import until
+from tests.support.workspaces import GREETER, SCRIPT, save, tool, write
+
+ANN = Actor(CallerType.USER, "ann")
+SPIN = "function invoke(ctx, request) while true do end end"
+
+
+async def opened(root: Path, mode: OpenMode, *, readonly: bool = False) -> Operator:
+    return await open_workspace(root, state_dir=None, mode=mode, actor=ANN, readonly=readonly)
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    root = tmp_path / "ws"
+    write(root, {**GREETER, **tool("spin", SPIN, limits="{timeout_ms: 20000}", reload="{drain_timeout_ms: 50}")})
+    return root
+
+
+@pytest.fixture
+async def holder(workspace: Path) -> AsyncIterator[LocalOperator]:
+    operator = await opened(workspace, OpenMode.HOLD)
+    assert isinstance(operator, LocalOperator)
+    yield operator
+    await operator.close()
+
+
+@pytest.fixture(params=["in the process", "over the socket"])
+async def operator(request: pytest.FixtureRequest, holder: LocalOperator, workspace: Path) -> AsyncIterator[Operator]:
+    if request.param == "in the process":
+        yield holder
+        return
+    attached = await opened(workspace, OpenMode.ATTACH)
+    yield attached
+    await attached.close()
+
+
+async def test_a_call_answers_and_names_its_generation(operator: Operator) -> None:
+    data = await operator.run("capability.call", name="text.greet", payload={"name": "bob"})
+    assert data["response"]["result"]["text"] == "hello bob"
+    assert data["generation"].startswith("greet@1.0.0+build.")
+    records = (await operator.run("audit.tail", limit=5))["records"]
+    assert [r["code"] for r in records if r["request_id"] == data["request_id"]] == ["call.ok"]
+    assert records[-1]["actor"] == ANN.to_json()
+
+
+async def test_a_failing_call_is_data_and_an_unknown_command_is_a_refusal(operator: Operator) -> None:
+    data = await operator.run("capability.call", name="text.greet", payload={})
+    assert data["response"]["error"]["kind"] == "InvalidInput"
+    with pytest.raises(CommandFailed) as failed:
+        await operator.run("capability.explode")
+    assert failed.value.kind is ErrorKind.INVALID_INPUT
+
+
+@pytest.mark.parametrize("params", [{}, {"id": 3}, {"id": ""}])
+async def test_unfit_parameters_are_named(operator: Operator, params: dict[str, object]) -> None:
+    with pytest.raises(CommandFailed) as failed:
+        await operator.run("capability.inspect", **params)
+    assert failed.value.kind is ErrorKind.INVALID_INPUT
+    assert "id" in failed.value.message
+
+
+async def test_an_unknown_id_says_where_to_look(operator: Operator) -> None:
+    with pytest.raises(CommandFailed) as failed:
+        await operator.run("capability.drain", id="nobody")
+    assert (failed.value.kind, failed.value.suggestion) == (ErrorKind.NOT_FOUND, "eva capability list")
+
+
+async def test_the_snapshot_shows_what_serves_and_what_happened(operator: Operator, workspace: Path) -> None:
+    first = await operator.snapshot(Cursor())
+    greet = next(row for row in first.capabilities if row.id == "greet")
+    assert (greet.state, greet.on_disk, greet.number) == (State.ACTIVE, "same", "g1")
+    assert first.counts[State.ACTIVE] == 2
+    await operator.run("capability.call", name="text.greet", payload={"name": "bob"})
+    second = await operator.snapshot(first.cursor)
+    assert [row.code for row in second.audit] == ["call.ok"]
+    assert second.dropped == 0
+
+
+async def test_both_operators_give_the_same_snapshot(holder: LocalOperator, workspace: Path) -> None:
+    attached = await opened(workspace, OpenMode.ATTACH)
+    here, there = await holder.snapshot(Cursor()), await attached.snapshot(Cursor())
+    await attached.close()
+    for field in ("capabilities", "rejections", "transitions", "events", "audit", "counts", "watch", "health"):
+        assert getattr(here, field) == getattr(there, field)
+    assert isinstance(there, ConsoleSnapshot)
+    assert there.runtime.attached
+
+
+async def test_a_change_is_told_once_until_the_next_snapshot(operator: Operator, workspace: Path) -> None:
+    told = threading.Event()
+    count = []
+    operator.on_change(lambda: (count.append(1), told.set()))
+    await operator.snapshot(Cursor())
+    count.clear()
+    save(workspace, "capabilities/tools/greet.lua", SCRIPT.replace("one", "two"))
+    await until(told.is_set)
+    await operator.run("capability.call", name="text.greet", payload={"name": "bob"})
+    assert len(count) == 1
+
+
+async def test_reload_plans_and_applies_by_digest(operator: Operator, workspace: Path, holder: LocalOperator) -> None:
+    await operator.run("capability.disable", id="spin")
+    plan = await operator.run("capability.plan")
+    assert {change["action"] for change in plan["changes"]} == {"unchanged"}
+    with pytest.raises(CommandFailed) as failed:
+        await operator.run("capability.reload", plan="0" * 64)
+    assert failed.value.kind is ErrorKind.CONFLICT
+    assert (await operator.run("capability.reload", plan=plan["plan_digest"]))["applied"]
+
+
+async def test_a_read_only_operator_changes_nothing_and_calls_nothing(holder: LocalOperator, workspace: Path) -> None:
+    for mode_operator in (
+        LocalOperator(holder.kernel, ANN, readonly=True),
+        await opened(workspace, OpenMode.ATTACH, readonly=True),
+    ):
+        for command in COMMANDS.values():
+            if command.effects or command.danger:
+                with pytest.raises(CommandFailed) as failed:
+                    await mode_operator.run(command.name, id="greet", name="text.greet")
+                assert failed.value.kind is ErrorKind.POLICY_DENIED
+        assert (await mode_operator.run("capability.list"))["capabilities"]
+        if not isinstance(mode_operator, LocalOperator):
+            await mode_operator.close()
+
+
+async def test_a_second_holder_is_told_who_holds_it(holder: LocalOperator, workspace: Path, monkeypatch) -> None:
+    monkeypatch.setattr("evatui.control.kernel.LOCK_WAIT_S", 0.0)
+    with pytest.raises(CommandFailed) as failed:
+        await opened(workspace, OpenMode.HOLD)
+    assert failed.value.kind is ErrorKind.UNAVAILABLE
+    assert "pid" in failed.value.message
+
+
+async def test_a_caller_that_hangs_up_ends_its_call_but_not_its_command(holder: LocalOperator, workspace: Path) -> None:
+    attached = await opened(workspace, OpenMode.ATTACH)
+    call = asyncio.create_task(attached.run("capability.call", name="test.spin", payload={}))
+    flights = holder.kernel._runtime.calls.flights
+    await until(lambda: flights)
+    drain = asyncio.create_task(attached.run("capability.disable", id="greet"))
+    await asyncio.sleep(0)
+    await attached.close()
+    for task in (call, drain):
+        with pytest.raises(CommandFailed) as failed:
+            await task
+        assert "outcome unknown" in failed.value.message
+    await until(lambda: not flights)
+    tail = (await holder.run("audit.tail", limit=20))["records"]
+    assert [r["error_kind"] for r in tail if r["capability_id"] == "spin" and r["code"].startswith("call")] == [
+        "Cancelled"
+    ]
+
+
+async def test_a_kernel_that_ends_leaves_no_command_waiting(holder: LocalOperator, workspace: Path) -> None:
+    attached = await opened(workspace, OpenMode.ATTACH)
+    calls = [asyncio.create_task(o.run("capability.call", name="test.spin", payload={})) for o in (holder, attached)]
+    await until(lambda: len(holder.kernel._runtime.calls.flights) == 2)
+    await holder.close()
+    for call in calls:
+        try:
+            data = await call
+        except CommandFailed as failed:
+            assert failed.kind is ErrorKind.UNAVAILABLE
+        else:
+            assert data["response"]["error"]["kind"] == "Cancelled"
+    with pytest.raises(CommandFailed) as failed:
+        await holder.run("status")
+    assert failed.value.kind is ErrorKind.UNAVAILABLE
+    await attached.close()
+
+
+async def test_a_reader_writes_nothing_into_the_workspace(workspace: Path) -> None:
+    before = sorted(workspace.rglob("*"))
+    reader = await opened(workspace, OpenMode.READ)
+    assert len((await reader.run("capability.list"))["capabilities"]) == 2
+    assert (await reader.run("status"))["runtime"] is None
+    with pytest.raises(CommandFailed) as failed:
+        await reader.run("capability.drain", id="greet")
+    assert failed.value.kind is ErrorKind.UNAVAILABLE
+    await reader.close()
+    assert sorted(workspace.rglob("*")) == before
