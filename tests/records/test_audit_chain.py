@@ -13,18 +13,16 @@ from evatui.kernel.model.clock import SYSTEM_CLOCK
 from evatui.kernel.records.audit import AuditLog
 from evatui.kernel.records.codes import Code, Outcome
 from evatui.kernel.records.verify import Damage, verify
+from evatui.kernel.workspace.settings import AuditSettings
 
 RECORDS = 12
 
 
-class Settings:
-    mode = "write"
-    rotate_bytes = 1_500
-    keep_files = 100
+SETTINGS = AuditSettings(rotate_bytes=1_500, keep_files=100)
 
 
 def written(directory: Path) -> list[tuple[Path, list[bytes]]]:
-    log = AuditLog.open(directory, Settings(), SYSTEM_CLOCK)
+    log = AuditLog.open(directory, SETTINGS, SYSTEM_CLOCK)
     for number in range(RECORDS):
         log.final(log.begin(), {"code": Code.CALL_OK, "outcome": Outcome.OK, "request_id": f"req_{number}"})
     log.close()

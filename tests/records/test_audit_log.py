@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import threading
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -20,15 +19,9 @@ from evatui.kernel.model.errors import CallFailed, ErrorKind
 from evatui.kernel.records.audit import AuditLog, MemoryAudit
 from evatui.kernel.records.codes import Code, Outcome
 from evatui.kernel.records.verify import Damage, verify
+from evatui.kernel.workspace.settings import AuditMode, AuditSettings
 
 CALLER = Actor(CallerType.CLI, "ada")
-
-
-@dataclass(frozen=True)
-class Settings:
-    mode: str = "write"
-    rotate_bytes: int = 1 << 20
-    keep_files: int = 16
 
 
 class TurnedClock:
@@ -55,7 +48,7 @@ def directory(tmp_path: Path) -> Path:
 
 
 def open_log(directory: Path, clock=SYSTEM_CLOCK, **settings) -> AuditLog:
-    return AuditLog.open(directory, Settings(**settings), clock)
+    return AuditLog.open(directory, AuditSettings(**settings), clock)
 
 
 def call(request_id: str = "req_1", **fields) -> dict:
@@ -410,8 +403,8 @@ def test_the_hook_hears_each_new_record_and_may_come_back(directory: Path) -> No
     log.close()
 
 
-@pytest.mark.parametrize("mode", ["write", "durable"])
-def test_many_threads_make_one_chain(directory: Path, mode: str) -> None:
+@pytest.mark.parametrize("mode", AuditMode)
+def test_many_threads_make_one_chain(directory: Path, mode: AuditMode) -> None:
     log = open_log(directory, mode=mode, rotate_bytes=5_000, keep_files=1_000)
     threads = [threading.Thread(target=record_calls, args=(log, 40)) for _ in range(4)]
     for thread in threads:
@@ -448,10 +441,10 @@ def test_memory_audit_shows_the_files_of_a_workspace_and_leaves_them_alone(direc
 _WRITER = """
 import sys
 from pathlib import Path
-from tests_settings import Settings
 from evatui.kernel.model.clock import SYSTEM_CLOCK
 from evatui.kernel.records.audit import AuditLog
-log = AuditLog.open(Path(sys.argv[1]), Settings(), SYSTEM_CLOCK)
+from evatui.kernel.workspace.settings import AuditSettings
+log = AuditLog.open(Path(sys.argv[1]), AuditSettings(rotate_bytes=100_000, keep_files=1_000), SYSTEM_CLOCK)
 number = 0
 while True:
     number += 1
@@ -461,18 +454,15 @@ while True:
     sys.stdout.write(f"r{number}\\n")
     sys.stdout.flush()
 """
-_SETTINGS = "class Settings:\n    mode = 'write'\n    rotate_bytes = 100_000\n    keep_files = 1_000\n"
 
 
-def test_kill_9_loses_no_acknowledged_record(directory: Path, tmp_path: Path) -> None:
-    (tmp_path / "tests_settings.py").write_text(_SETTINGS)
-    path = os.pathsep.join([str(tmp_path), str(Path(__file__).parents[2])])
+def test_kill_9_loses_no_acknowledged_record(directory: Path) -> None:
     acknowledged: list[list[str]] = []
     for _ in range(4):
         child = subprocess.Popen(
             [sys.executable, "-c", _WRITER, str(directory)],
             stdout=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": path},
+            cwd=Path(__file__).parents[2],
             text=True,
         )
         seen = [child.stdout.readline().strip() for _ in range(150)]

@@ -18,13 +18,14 @@ import orjson
 from evatui.kernel.model.call import KERNEL, Actor
 from evatui.kernel.model.clock import Clock, rfc3339
 from evatui.kernel.model.errors import CallFailed, ErrorKind, failure
-from evatui.kernel.records.chain import Accept, Chain, Settings
+from evatui.kernel.records.chain import Accept, Chain
 from evatui.kernel.records.codes import Code, Outcome
 from evatui.kernel.records.record import GENESIS, compose, line_hash
 from evatui.kernel.records.segments import RECENT, read_tail
 from evatui.kernel.records.window import Window
+from evatui.kernel.workspace.settings import AuditSettings
 
-__all__ = ["RESERVED_BYTES", "AuditLog", "Hook", "MemoryAudit", "Reservation", "Settings"]
+__all__ = ["RESERVED_BYTES", "AuditLog", "Hook", "MemoryAudit", "Reservation"]
 
 RESERVED_BYTES = 65_536
 """Free disk space that must be there for each call under way."""
@@ -70,8 +71,8 @@ class AuditLog:
         self._fresh = []
 
     @classmethod
-    def open(cls, directory: Path, settings: Settings, clock: Clock) -> AuditLog:
-        """Continue the newest file of ``directory``, or begin one.
+    def open(cls, directory: Path, settings: AuditSettings, clock: Clock) -> AuditLog:
+        """Continue the newest file of ``directory``, or begin one: full at ``rotate_bytes``, ``keep_files`` kept.
 
         A line that a crash cut off is removed, and each call that announced an effect and never ended becomes
         ``call.unknown``; records say so. Raises ``AuditUnavailable`` where the directory cannot be used.

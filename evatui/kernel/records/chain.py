@@ -8,7 +8,7 @@ import shutil
 import stat
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import orjson
 
@@ -18,22 +18,12 @@ from evatui.kernel.records.codes import Code, Outcome
 from evatui.kernel.records.logfile import LogFile
 from evatui.kernel.records.record import compose, line_hash
 from evatui.kernel.records.segments import last_line, segments, standing
+from evatui.kernel.workspace.settings import AuditMode, AuditSettings
 
-__all__ = ["Accept", "Chain", "Settings"]
+__all__ = ["Accept", "Chain"]
 
 Accept = Callable[[dict[str, Any], bytes], None]
 _KERNEL = {"actor": KERNEL.to_json()}
-
-
-class Settings(Protocol):
-    """``mode`` is ``write`` or ``durable``; a file is full at ``rotate_bytes``; ``keep_files`` of them stay, ≥ 1."""
-
-    @property
-    def mode(self) -> str: ...
-    @property
-    def rotate_bytes(self) -> int: ...
-    @property
-    def keep_files(self) -> int: ...
 
 
 class Chain:
@@ -42,10 +32,10 @@ class Chain:
     ``accept`` hears of each accepted record, with its line.
     """
 
-    def __init__(self, directory: Path, settings: Settings, clock: Clock, accept: Accept) -> None:
+    def __init__(self, directory: Path, settings: AuditSettings, clock: Clock, accept: Accept) -> None:
         self._directory = directory
         self._settings = settings
-        self._durable = settings.mode == "durable"
+        self._durable = settings.mode is AuditMode.DURABLE
         self._clock = clock
         self._accept = accept
         self._heading: tuple[Code, Outcome, dict[str, Any]] | None = None
