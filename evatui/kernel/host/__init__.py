@@ -1,0 +1,1 @@
+"""What ``ctx.host`` may do for a handler, and for which one."""

@@ -1,0 +1,72 @@
+"""The one table that a host function takes, checked to the last key."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import Any
+
+from evatui.kernel.model.errors import CallFailed, ErrorKind, failure
+from evatui.kernel.model.text import clean_line
+
+__all__ = ["Arguments"]
+
+
+class Arguments:
+    """Each ``take_…`` names an argument; `done` refuses what nobody took. All raise ``InvalidInput``.
+
+    An argument that is absent or nil has its default; one without a default is required.
+    """
+
+    def __init__(self, function: str, argument: Any) -> None:
+        self._function = function
+        if not isinstance(argument, dict | None):
+            raise self._invalid("takes one table of named arguments")
+        self._given: dict[str, Any] = dict(argument or {})
+        self._known: list[str] = []
+
+    def take_text(self, name: str, default: str | None = None, *, limit: int) -> str:
+        """Of 1 to ``limit`` characters."""
+        value = self._take(name)
+        if value is None:
+            value = default
+        if value is None:
+            raise self._invalid(f"needs {name}")
+        if not isinstance(value, str):
+            raise self._invalid(f"{name} must be text")
+        if not 1 <= len(value) <= limit:
+            raise self._invalid(f"{name} must have 1 to {limit} characters")
+        return value
+
+    def take_number(self, name: str, default: int | None, low: int, high: int) -> int | None:
+        """A whole number from ``low`` to ``high``; Lua's 3.0 is one too."""
+        value = self._take(name)
+        if value is None:
+            return default
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise self._invalid(f"{name} must be a whole number")
+        if not low <= value <= high:
+            raise self._invalid(f"{name} must be from {low} to {high}")
+        return value
+
+    def take_value(self, name: str, *, required: bool = False) -> Any:
+        """Anything; None where it is absent."""
+        if required and name not in self._given:
+            raise self._invalid(f"needs {name}")
+        return self._take(name)
+
+    def done(self) -> None:
+        if not self._given:
+            return
+        unknown = str(next(iter(self._given)))
+        close = get_close_matches(unknown, self._known, 1)
+        hint = f"did you mean {close[0]}?" if close else f"it takes {', '.join(self._known) or 'none'}"
+        raise self._invalid(f"has no argument {clean_line(unknown, 64)}; {hint}")
+
+    def _take(self, name: str) -> Any:
+        self._known.append(name)
+        return self._given.pop(name, None)
+
+    def _invalid(self, problem: str) -> CallFailed:
+        return failure(ErrorKind.INVALID_INPUT, f"{self._function} {problem}")

@@ -1,0 +1,47 @@
+"""In whose name, and within which bounds, a handler asks the host for something."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from evatui.kernel.model.call import Actor, CallReport, CallRequest
+from evatui.kernel.model.manifest import Limits
+from evatui.kernel.model.permissions import Permissions
+from evatui.kernel.records.audit import AuditLog, Reservation
+
+__all__ = ["CallScope", "InvokePort"]
+
+
+class InvokePort(Protocol):
+    """The way back into the kernel, for a capability that calls another."""
+
+    async def __call__(self, request: CallRequest) -> CallReport: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallScope:
+    """One call of one generation.
+
+    ``permissions`` is asked at every host call. ``deadline`` is on the monotonic clock. ``caller`` asked for this
+    call, ``ancestors`` are the capability ids of its chain, this one's last. With ``effects`` False whatever changes
+    something is refused; with it, ``audit`` and ``reservation`` take the announcement of each effect.
+    """
+
+    capability_id: str
+    generation: str
+    request_id: str
+    trace_id: str
+    deadline: float
+    permissions: Callable[[], Permissions]
+    limits: Limits
+    effects: bool
+    caller: Actor
+    capability: str | None = None
+    ancestors: tuple[str, ...] = ()
+    user: str | None = None
+    tags: Mapping[str, str] = field(default_factory=dict)
+    schema_version: int = 1
+    audit: AuditLog | None = None
+    reservation: Reservation | None = None

@@ -1,0 +1,46 @@
+"""The places that no grant opens: secrets, the kernel's own state, and what decides over grants (interfaces §4)."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+
+from evatui.kernel.model.ids import fold
+from evatui.kernel.workspace.files import FileProblem, Tree
+from evatui.kernel.workspace.layout import Layout
+from evatui.kernel.workspace.paths import is_under
+
+__all__ = ["Secluded"]
+
+_NAMES = (".eva", ".git", "skill.md")
+_STARTS = (".env", "id_")
+_ENDS = (".pem", ".key")
+
+
+class Secluded:
+    """As they lie at the time of asking; links to the folders of policies and adapters are resolved."""
+
+    def __init__(self, tree: Tree, layout: Layout) -> None:
+        folders = [*layout.policies, *layout.adapters]
+        state = PurePath(layout.state_dir)
+        if state.is_relative_to(layout.root):
+            folders.append(state.relative_to(layout.root).as_posix())
+        real = {place for folder in folders for place in (folder, _canonical(tree, folder))}
+        self._folders = tuple(fold(folder) for folder in real)
+
+    def covers(self, path: str) -> bool:
+        """``path`` is relative to the workspace and normal. Case makes no difference, nor does a part further up."""
+        folded = fold(path)
+        return any(is_under(folder, folded) for folder in self._folders) or any(map(_is_secret, folded.split("/")))
+
+
+def _is_secret(part: str) -> bool:
+    # Windows opens ".env.", ".env " and ".env::$DATA" as .env
+    name = part.split(":")[0].rstrip(". ")
+    return name in _NAMES or name.startswith(_STARTS) or name.endswith(_ENDS)
+
+
+def _canonical(tree: Tree, folder: str) -> str:
+    try:
+        return tree.canonical(folder)
+    except FileProblem:
+        return folder

@@ -1,0 +1,77 @@
+"""A workspace on disk, and a host bound to a call in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evatui.kernel.host.host import BoundHost, CallScope, Host
+from evatui.kernel.model.call import Actor, CallerType, CallReport, CallRequest, Response
+from evatui.kernel.model.errors import CallFailed, ErrorKind
+from evatui.kernel.model.manifest import Limits
+from evatui.kernel.model.permissions import Adapters, Events, Files, Permissions
+from evatui.kernel.records.audit import MemoryAudit
+from evatui.kernel.records.events import EventBus
+
+
+def granting(*read: str, emit: tuple[str, ...] = (), capabilities: tuple[str, ...] = ()) -> Permissions:
+    return Permissions(fs=Files(read=read), events=Events(emit), adapters=Adapters(capabilities))
+
+
+@dataclass
+class Ground:
+    """``permissions`` may be set at any time: the host asks at every call. ``answer`` stands for the registry."""
+
+    root: Path
+    host: Host
+    events: EventBus
+    audit: MemoryAudit
+    permissions: Permissions = Permissions()
+    requests: list[CallRequest] = field(default_factory=list)
+    callee_hangs: bool = False
+    answer: CallReport = field(default_factory=lambda: report(Response(True, {"n": 1})))
+
+    def write(self, path: str, text: str | bytes = "text") -> Path:
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text.encode() if isinstance(text, str) else text)
+        return file
+
+    def scope(self, **changes: Any) -> CallScope:
+        scope = CallScope(
+            capability_id="repo-summary",
+            generation="repo-summary@1.0.0+build.20260102.001",
+            request_id="req_1",
+            trace_id="tr_1",
+            deadline=1_000.0,
+            permissions=lambda: self.permissions,
+            limits=Limits(state_bytes=1_000),
+            effects=True,
+            caller=Actor(CallerType.CLI, "ada"),
+            ancestors=("outer", "repo-summary"),
+            user="ada",
+            tags={"team": "a"},
+            audit=self.audit,
+            reservation=self.audit.begin(),
+        )
+        return replace(scope, **changes)
+
+    def bind(self, **changes: Any) -> BoundHost:
+        return self.host.bind(self.scope(**changes))
+
+    async def ask(self, function: str, argument: Any = None) -> Any:
+        return await self.bind()(function, argument)
+
+    async def refusal(self, function: str, argument: Any = None) -> tuple[ErrorKind, str]:
+        """The kind and message of the error that the call must end in."""
+        with pytest.raises(CallFailed) as caught:
+            await self.ask(function, argument)
+        assert str(self.root) not in caught.value.error.message
+        return caught.value.error.kind, caught.value.error.message
+
+
+def report(response: Response, generation: str | None = "other@1.0.0+build.20260102.001") -> CallReport:
+    return CallReport(response, "req_2", "tr_1", "other", generation, 1.0)
