@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from evatui.kernel.model.diagnostic import Diagnostic, Span
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.workspace.codes import reading_diagnostic
+from evatui.kernel.workspace.droppings import is_hidden
 from evatui.kernel.workspace.files import Entry, EntryKind, FileProblem, ProblemKind, Tree
 from evatui.kernel.workspace.layout import Layout
 from evatui.kernel.workspace.paths import HERE
 
-__all__ = ["MAX_DEPTH", "MAX_FILES", "Discovery", "discover", "is_dropping"]
+__all__ = ["MAX_DEPTH", "MAX_FILES", "Discovery", "discover"]
 
 MAX_DEPTH = 8
 MAX_FILES = 20_000
 _NO_MANIFESTS = ("policies", "adapters", "examples", "extensions")
 """Folders right below a manifest folder that hold other things."""
-_DROPPING_ENDS = ("~", ".swp", ".swo", ".swx", ".tmp", ".bak", ".orig", ".rej", ".part", ".crdownload")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +42,6 @@ def discover(tree: Tree, layout: Layout) -> Discovery:
     policies = _Search(tree, set())
     found = manifests.below(layout.manifests, MAX_DEPTH), policies.below(layout.policies, 1)
     return Discovery(*found, (*manifests.problems, *policies.problems))
-
-
-def is_dropping(name: str) -> bool:
-    """Hidden files and what editors leave while they save: ``.x.swp``, ``x~``, ``#x#``, ``4913``."""
-    return name.startswith((".", "#")) or name == "4913" or name.lower().endswith(_DROPPING_ENDS)
 
 
 class _Search:
@@ -81,7 +76,7 @@ class _Search:
             yield from self._entry(_join(folder, entry.name), entry, depth)
 
     def _entry(self, path: str, entry: Entry, depth: int) -> Iterator[str]:
-        if is_dropping(entry.name):
+        if is_hidden(entry.name):
             return
         kind = self._followed(path) if entry.kind is EntryKind.LINK else entry.kind
         if kind is EntryKind.FOLDER:

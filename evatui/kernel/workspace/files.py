@@ -22,7 +22,7 @@ from evatui.kernel.model.text import clean_line
 from evatui.kernel.workspace.access import Access, Folder, Leaves, best_access
 from evatui.kernel.workspace.paths import HERE, InvalidPath, parts_of
 
-__all__ = ["Entry", "EntryKind", "FileProblem", "ProblemKind", "Signature", "SourceFile", "Tree"]
+__all__ = ["Entry", "EntryKind", "FileProblem", "ProblemKind", "Signature", "SourceFile", "Tree", "signature_of"]
 
 _MAX_LINKS = 40
 _MAX_STEPS = 256
@@ -129,7 +129,7 @@ class Tree:
                 data = _content(path, descriptor, opened.st_size, limit)
             finally:
                 os.close(descriptor)
-            return SourceFile(spot.canonical, data, hashlib.sha256(data).hexdigest(), _signature(opened))
+            return SourceFile(spot.canonical, data, hashlib.sha256(data).hexdigest(), signature_of(opened))
 
     def canonical(self, path: str) -> str:
         """Where ``path`` really lies, every link resolved, in the case that the disk has. Raises `FileProblem`."""
@@ -158,7 +158,7 @@ class Tree:
         try:
             with self._resolve(path) as spot:
                 readable = spot.found is not None and stat.S_ISREG(spot.found.st_mode)
-                return _signature(spot.found) if readable and spot.found else None
+                return signature_of(spot.found) if readable and spot.found else None
         except FileProblem:
             return None
 
@@ -190,14 +190,14 @@ class Tree:
             return None
         if stat.S_ISLNK(found.st_mode):
             return self.stat_signature(path)
-        return _signature(found) if stat.S_ISREG(found.st_mode) else None
+        return signature_of(found) if stat.S_ISREG(found.st_mode) else None
 
     def _entries(self, folder: Folder, names: Iterable[str]) -> Iterator[Entry]:
         for name in names:
             with suppress(OSError, Leaves):  # gone since the folder was listed
                 found = self._access.lstat(folder, name)
                 kind = _kind(found)
-                yield Entry(name, kind, found.st_size if kind is EntryKind.FILE else 0, _signature(found))
+                yield Entry(name, kind, found.st_size if kind is EntryKind.FILE else 0, signature_of(found))
 
     @contextmanager
     def _resolve(self, path: str) -> Iterator[_Spot]:
@@ -286,7 +286,7 @@ def _kind(found: os.stat_result) -> EntryKind:
     return EntryKind.LINK if stat.S_ISLNK(found.st_mode) else EntryKind.OTHER
 
 
-def _signature(found: os.stat_result) -> Signature:
+def signature_of(found: os.stat_result) -> Signature:
     return Signature(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
 

@@ -25,7 +25,8 @@ MAX_SOURCES = 128
 _AGAIN_S = 0.005
 _YOUNG_NS = 20_000_000
 _ABSENCE_S = 0.030
-_PATIENCE_S = 0.200
+_EMPTY_S = 0.150
+_PATIENCE_S = 0.250
 _UNREAD = SourceFile("", b"", hashlib.sha256(b"").hexdigest(), Signature(0, 0, 0, 0, 0))
 
 
@@ -49,7 +50,7 @@ class Snapshot:
 
 
 def take_snapshot(tree: Tree, layout: Layout, path: str) -> Snapshot:
-    """Blocks for at most about 0.2 s: what was just written must read the same twice, 5 ms apart.
+    """Blocks for at most about 0.25 s: what was just written must read the same twice, 5 ms apart.
 
     Raises `FileProblem` MISSING if there is no manifest at ``path`` and none appears within 30 ms. Whatever
     else keeps it from being read is in ``problems``.
@@ -91,17 +92,20 @@ class _Closure:
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
     def quiet_time(self) -> float:
-        """How long it must stay as it is, in seconds, before it counts.
+        """How long it must stay as it is, in seconds, before it counts."""
+        return max(map(self._quiet_time_of, (self.manifest, *self.sources.values())))
 
-        A missing or an empty file may be a save that has removed or truncated the old one already.
+    def _quiet_time_of(self, source: _Source) -> float:
+        """A missing or an empty file may be a save that has removed or truncated the old one already.
+
+        Between truncating and writing, a busy disk takes its time; nothing empty is of use, so it can wait.
         """
-        wanted = 0.0
-        for source in (self.manifest, *self.sources.values()):
-            if isinstance(source, FileProblem):
-                wanted = max(wanted, _ABSENCE_S if source.kind is ProblemKind.MISSING else 0.0)
-            elif self.read_ns - max(source.signature.mtime_ns, source.signature.ctime_ns) < _YOUNG_NS:
-                wanted = max(wanted, _AGAIN_S if source.data else _ABSENCE_S)
-        return wanted
+        if isinstance(source, FileProblem):
+            return _ABSENCE_S if source.kind is ProblemKind.MISSING else 0.0
+        age_ns = self.read_ns - max(source.signature.mtime_ns, source.signature.ctime_ns)
+        if not source.data:
+            return _EMPTY_S if age_ns < _EMPTY_S * 1e9 else 0.0
+        return _AGAIN_S if age_ns < _YOUNG_NS else 0.0
 
 
 class _Reader:
