@@ -81,6 +81,7 @@ class Runtime:
         self.calls = Calls(self.registry, host, audit, clock, self._permissions, self._levels, layout.name)
         self.shadow = shadow
         self._watching: asyncio.Task[None] | None = None
+        self._closed = False
         self._listeners: list[Callable[[], None]] = []
         self.bus.on_emit = lambda _: self._changed()
         audit.on_append = lambda _: self._changed()
@@ -147,7 +148,10 @@ class Runtime:
         return self.registry.cut()
 
     async def close(self) -> int:
-        """Stops watching and routing, drains, closes the audit log. Returns the number of calls cut."""
+        """Stops watching and routing, drains, closes the audit log. Returns the number of calls cut. Idempotent."""
+        if self._closed:
+            return 0
+        self._closed = True
         if self.watch is not None:
             await self.watch.close()
         if self._watching is not None:

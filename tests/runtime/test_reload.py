@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import weakref
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from tests.support.workspaces import INPUT, MANIFEST, OUTPUT, POLICY, SCRIPT, sa
 
 async def told(runtime: Runtime, what: str, capability_id: str = "greet") -> dict[str, object]:
     """Waits for the next ``/capability/<what>`` of ``capability_id``; returns its payload."""
-    with runtime.bus.subscribe(f"/capability/{what}") as news:
+    with closing(runtime.bus.subscribe(f"/capability/{what}")) as news:
         async with asyncio.timeout(20):
             async for event in news:
                 if event.payload["id"] == capability_id:
