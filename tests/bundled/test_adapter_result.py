@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.bundled.harness import ROOT, Tool
+from tests.bundled.harness import Serving
 
 # Without empty containers: whether one is an array or an object is the codec's business, tested there.
 JSON = st.recursive(
@@ -21,24 +21,26 @@ JSON = st.recursive(
 )
 
 
-@cache
-def tool() -> Tool:
-    return Tool("adapter-result-simplify", ROOT)
+Simplify = Callable[..., dict[str, Any]]
 
 
-def simplify(result: Any, **caps: int) -> dict[str, Any]:
-    answer = tool().call({"result": result, **caps})
-    assert answer["ok"], answer
-    simple: dict[str, Any] = answer["result"]
-    return simple
+@pytest.fixture(scope="session")
+def simplify(bundled: Serving) -> Simplify:
+    def simplify(result: Any, **caps: int) -> dict[str, Any]:
+        answer = bundled.call("adapter.result_simplify", {"result": result, **caps})
+        assert answer["ok"], answer["error"]
+        simple: dict[str, Any] = answer["result"]
+        return simple
+
+    return simplify
 
 
-def test_the_texts_of_an_mcp_result_are_joined() -> None:
+def test_the_texts_of_an_mcp_result_are_joined(simplify: Simplify) -> None:
     content = [{"type": "text", "text": "one"}, {"type": "text", "text": "two"}]
     assert simplify({"content": content})["text"] == "one\ntwo"
 
 
-def test_what_is_no_text_is_named_instead_of_shown() -> None:
+def test_what_is_no_text_is_named_instead_of_shown(simplify: Simplify) -> None:
     content = [
         {"type": "image", "mimeType": "image/png", "data": "AAAA" * 500},
         {"type": "resource_link", "uri": "file:///a", "name": "a"},
@@ -49,17 +51,17 @@ def test_what_is_no_text_is_named_instead_of_shown() -> None:
     assert text == "[image image/png, 1.5 KB]\n[link file:///a]\ninside\n[resource file:///c]"
 
 
-def test_structured_content_is_the_data() -> None:
+def test_structured_content_is_the_data(simplify: Simplify) -> None:
     content = [{"type": "text", "text": "2 open"}]
     assert simplify({"content": content, "structuredContent": {"open": 2}})["data"] == {"open": 2}
 
 
-def test_json_in_the_text_is_the_data_where_there_is_no_other() -> None:
+def test_json_in_the_text_is_the_data_where_there_is_no_other(simplify: Simplify) -> None:
     assert simplify({"content": [{"type": "text", "text": '{"open": [1, 2]}'}]})["data"] == {"open": [1, 2]}
     assert simplify({"content": [{"type": "text", "text": "{not json"}]})["data"] is None
 
 
-def test_an_mcp_error_is_an_error() -> None:
+def test_an_mcp_error_is_an_error(simplify: Simplify) -> None:
     simple = simplify({"content": [{"type": "text", "text": "no such issue"}], "isError": True})
     assert simple["ok"] is False
     assert simple["error"] == {"kind": "ToolError", "message": "no such issue", "retryable": False}
@@ -77,13 +79,13 @@ def test_an_mcp_error_is_an_error() -> None:
         ({"error": {"why": "unknown"}}, "Error", "why: unknown"),
     ],
 )
-def test_errors_of_every_shape_become_one(failed: Any, kind: str, message: str) -> None:
+def test_errors_of_every_shape_become_one(simplify: Simplify, failed: Any, kind: str, message: str) -> None:
     simple = simplify(failed)
     assert simple["ok"] is False
     assert (simple["error"]["kind"], simple["error"]["message"]) == (kind, message)
 
 
-def test_envelopes_are_opened_one_after_the_other() -> None:
+def test_envelopes_are_opened_one_after_the_other(simplify: Simplify) -> None:
     inner = {"content": [{"type": "text", "text": "deep"}]}
     assert simplify({"ok": True, "result": {"jsonrpc": "2.0", "id": 1, "result": inner}})["text"] == "deep"
 
@@ -91,18 +93,18 @@ def test_envelopes_are_opened_one_after_the_other() -> None:
 @pytest.mark.parametrize(
     "plain", [{"result": 3, "unit": "kg"}, {"content": "a file's text", "path": "a"}, {"ok": True, "n": 1}]
 )
-def test_plain_data_that_looks_like_an_envelope_is_kept_whole(plain: dict[str, Any]) -> None:
+def test_plain_data_that_looks_like_an_envelope_is_kept_whole(simplify: Simplify, plain: dict[str, Any]) -> None:
     assert simplify(plain)["data"] == plain
 
 
 @pytest.mark.parametrize(
     ("scalar", "text"), [("hello", "hello"), (3, "3"), (True, "true"), (None, ""), (False, "false")]
 )
-def test_scalars_are_text(scalar: Any, text: str) -> None:
+def test_scalars_are_text(simplify: Simplify, scalar: Any, text: str) -> None:
     assert simplify(scalar)["text"] == text
 
 
-def test_what_is_cut_stands_in_the_notes() -> None:
+def test_what_is_cut_stands_in_the_notes(simplify: Simplify) -> None:
     simple = simplify(
         {"long": "ä" * 30, "many": [1, 2, 3], "deep": {"a": {"b": 1}}}, max_text=20, max_items=2, max_depth=2
     )
@@ -116,21 +118,21 @@ def test_what_is_cut_stands_in_the_notes() -> None:
     ]
 
 
-def test_the_notes_are_capped_too() -> None:
+def test_the_notes_are_capped_too(simplify: Simplify) -> None:
     notes = simplify(["long text"] * 40, max_text=5)["notes"]
     assert len(notes) == 21
     assert notes[-1] == "and 21 more"
 
 
 @given(JSON)
-def test_every_json_value_has_a_simple_shape(value: Any) -> None:
+def test_every_json_value_has_a_simple_shape(simplify: Simplify, value: Any) -> None:
     simple = simplify(value, max_depth=3, max_items=3, max_text=10)
     assert len(simple["text"]) <= 10
     assert simple["ok"] is (simple["error"] is None)
 
 
 @given(JSON.filter(lambda value: not isinstance(value, dict)))
-def test_nothing_is_cut_that_is_within_the_caps(value: Any) -> None:
+def test_nothing_is_cut_that_is_within_the_caps(simplify: Simplify, value: Any) -> None:
     simple = simplify([value], max_depth=32)
     assert simple["data"] == [value]
     assert simple["truncated"] is False

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.bundled.harness import ROOT, Tool
+from tests.bundled.harness import Serving
 
 MANIFEST = """\
 id: greet
@@ -35,29 +35,40 @@ PROJECT = {
 }
 
 
-def project(root: Path, **changes: str | None) -> Path:
-    """The project, with files replaced, added, or left out where the text is None."""
-    for name, text in {**PROJECT, **changes}.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
+Check = Callable[..., dict[str, Any]]
+Found = Callable[..., list[tuple[str, int | None, str, str]]]
+
+
+def write(folder: Path, files: dict[str, str | None]) -> None:
+    for name, text in files.items():
         if text is not None:
-            path.write_text(text)
-    return root
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(text)
 
 
-def check(root: Path, **payload: str) -> dict[str, Any]:
-    answer = Tool("config-validate", root).call(payload)
-    assert answer["ok"], answer
-    result: dict[str, Any] = answer["result"]
-    return result
+@pytest.fixture
+def check(folder: Path, look: Callable[..., dict[str, Any]]) -> Check:
+    """Writes the project, with files replaced, added, or left out where the text is None; the result of the tool."""
+
+    def check(changes: dict[str, str | None] | None = None, **payload: str) -> dict[str, Any]:
+        write(folder, {**PROJECT, **(changes or {})})
+        return look("config.validate_project", **payload)
+
+    return check
 
 
-def found(root: Path) -> list[tuple[str, int | None, str, str]]:
-    return [(f["path"], f.get("line"), f["severity"], f["code"]) for f in check(root)["findings"]]
+@pytest.fixture
+def found(check: Check) -> Found:
+    """The place, severity and code of each finding."""
+
+    def found(changes: dict[str, str | None] | None = None) -> list[tuple[str, int | None, str, str]]:
+        return [(f["path"], f.get("line"), f["severity"], f["code"]) for f in check(changes)["findings"]]
+
+    return found
 
 
-def test_a_sound_project_has_no_findings(tmp_path: Path) -> None:
-    result = check(project(tmp_path))
+def test_a_sound_project_has_no_findings(check: Check) -> None:
+    result = check()
     assert result["findings"] == []
     assert result["valid"] is True
     assert result["checked"] == {"manifests": 1, "scripts": 1, "json_files": 2}
@@ -94,14 +105,14 @@ def test_a_sound_project_has_no_findings(tmp_path: Path) -> None:
     ],
 )
 def test_a_mistake_is_found_at_its_place(
-    tmp_path: Path, name: str, text: str, finding: tuple[int | None, str, str]
+    found: Found, name: str, text: str, finding: tuple[int | None, str, str]
 ) -> None:
     path = "capabilities/examples/gone" if "examples" in name else name
-    assert found(project(tmp_path, **{name: text})) == [(path, *finding)]
+    assert found({name: text}) == [(path, *finding)]
 
 
-def test_broken_json_is_an_error_with_its_line(tmp_path: Path) -> None:
-    findings = found(project(tmp_path, **{"schemas/greet.output.json": '{\n  "type": object\n}'}))
+def test_broken_json_is_an_error_with_its_line(found: Found) -> None:
+    findings = found({"schemas/greet.output.json": '{\n  "type": object\n}'})
     assert findings == [("schemas/greet.output.json", 2, "error", "json_invalid")]
 
 
@@ -109,48 +120,62 @@ def test_broken_json_is_an_error_with_its_line(tmp_path: Path) -> None:
     ("missing", "line"),
     [("capabilities/tools/greet.lua", 6), ("capabilities/modules/words.lua", 8), ("schemas/greet.input.json", 9)],
 )
-def test_a_reference_to_nothing_is_an_error_at_the_reference(tmp_path: Path, missing: str, line: int) -> None:
-    findings = [f for f in found(project(tmp_path, **{missing: None})) if f[2] == "error"]
+def test_a_reference_to_nothing_is_an_error_at_the_reference(found: Found, missing: str, line: int) -> None:
+    findings = [f for f in found({missing: None}) if f[2] == "error"]
     assert findings == [("capabilities/greet.yaml", line, "error", "reference_missing")]
 
 
-def test_a_reference_out_of_the_workspace_is_an_error(tmp_path: Path) -> None:
+def test_a_reference_out_of_the_workspace_is_an_error(found: Found) -> None:
     manifest = MANIFEST.replace("schemas/greet.output.json", "../greet.output.json")
-    findings = found(project(tmp_path / "ws", **{"capabilities/greet.yaml": manifest}))
+    findings = found({"capabilities/greet.yaml": manifest})
     assert ("capabilities/greet.yaml", 10, "error", "reference_outside") in findings
 
 
-def test_two_manifests_with_one_id_are_both_named(tmp_path: Path) -> None:
-    result = check(project(tmp_path, **{"capabilities/more/greet.yaml": MANIFEST.replace("greet\n", "Greet\n", 1)}))
+def test_two_manifests_with_one_id_are_both_named(check: Check) -> None:
+    result = check({"capabilities/more/greet.yaml": MANIFEST.replace("greet\n", "Greet\n", 1)})
     (finding,) = result["findings"]
     assert (finding["code"], finding["path"], finding["line"]) == ("id_duplicate", "capabilities/more/greet.yaml", 1)
     assert "capabilities/greet.yaml" in finding["message"]
 
 
-def test_only_the_asked_severity_is_listed_but_all_are_counted(tmp_path: Path) -> None:
-    root = project(tmp_path, **{"eva.yaml": None, "schemas/greet.input.json": "{}", "schemas/greet.output.json": "{"})
-    result = check(root, severity="error")
+def test_only_the_asked_severity_is_listed_but_all_are_counted(check: Check) -> None:
+    changes = {"eva.yaml": None, "schemas/greet.input.json": "{}", "schemas/greet.output.json": "{"}
+    result = check(changes, severity="error")
     assert [finding["code"] for finding in result["findings"]] == ["json_invalid"]
     assert result["counts"] == {"error": 1, "warning": 1, "info": 1}
     assert result["findings_total"] == 3
     assert result["valid"] is False
 
 
-def test_a_folder_without_capabilities_is_told(tmp_path: Path) -> None:
-    assert [finding[3] for finding in found(tmp_path)] == ["manifests_absent", "settings_absent"]
+def test_a_folder_without_capabilities_is_told(look: Callable[..., dict[str, Any]]) -> None:
+    codes = [finding["code"] for finding in look("config.validate_project")["findings"]]
+    assert codes == ["manifests_absent", "settings_absent"]
 
 
-def test_the_config_layout_is_known(tmp_path: Path) -> None:
-    root = project(tmp_path)
-    (root / "config").mkdir()
-    shutil.move(root / "capabilities", root / "config/capabilities")
-    shutil.move(root / "eva.yaml", root / "config/eva.yaml")
-    codes = {(finding[0], finding[3]) for finding in found(root)}
-    assert ("config/capabilities/greet.yaml", "reference_missing") in codes
+def test_the_config_layout_is_known(folder: Path, look: Callable[..., dict[str, Any]]) -> None:
+    places = {"capabilities/tools/": "config/tools/", "capabilities/modules/": "config/tools/"}
+    manifest = MANIFEST
+    for old, new in places.items():
+        manifest = manifest.replace(old, new)
+    sound: dict[str, str | None] = {
+        "config/eva.yaml": "version: 1\n",
+        "config/capabilities/greet.yaml": manifest,
+        "config/tools/greet.lua": PROJECT["capabilities/tools/greet.lua"],
+        "config/tools/words.lua": PROJECT["capabilities/modules/words.lua"],
+        "schemas/greet.input.json": PROJECT["schemas/greet.input.json"],
+        "schemas/greet.output.json": PROJECT["schemas/greet.output.json"],
+    }
+    write(folder, sound)
+    assert look("config.validate_project")["findings"] == []
+    write(folder, {"config/tools/spare.lua": "", "config/eva.yaml": "watcher: {}\n"})
+    findings = look("config.validate_project")["findings"]
+    assert [finding["path"] for finding in findings] == ["config/eva.yaml", "config/tools/spare.lua"]
 
 
-def test_the_bundled_workspace_is_sound() -> None:
-    assert check(ROOT, severity="warning")["findings"] == []
+def test_the_bundled_workspace_is_sound(bundled: Serving) -> None:
+    result = bundled.call("config.validate_project", {"severity": "warning"})["result"]
+    assert result["findings"] == []
+    assert result["complete"] is True
 
 
 @pytest.mark.parametrize(
@@ -161,20 +186,17 @@ def test_the_bundled_workspace_is_sound() -> None:
         'capabilities: ["text.greet",\n  more.words] # two\n',
     ],
 )
-def test_lists_are_read_in_every_spelling(tmp_path: Path, text: str) -> None:
+def test_lists_are_read_in_every_spelling(found: Found, text: str) -> None:
     manifest = MANIFEST.replace("capabilities: [text.greet]\n", text)
-    assert found(project(tmp_path, **{"capabilities/greet.yaml": manifest})) == []
+    assert found({"capabilities/greet.yaml": manifest}) == []
 
 
-def test_block_texts_and_quotes_are_no_keys(tmp_path: Path) -> None:
-    manifest = (
-        MANIFEST
-        + """\
-description: |
-  wrong: here
-  id: here
-name: "it's: a # name"
-permissions: {fs: {read: [workspace]}}
-"""
-    )
-    assert found(project(tmp_path, **{"capabilities/greet.yaml": manifest})) == []
+def test_block_texts_and_quotes_are_no_keys(found: Found) -> None:
+    more = [
+        "description: |",
+        "  wrong: here",
+        "  id: here",
+        """name: "it's: a # name\"""",
+        "permissions: {fs: {read: [workspace]}}",
+    ]
+    assert found({"capabilities/greet.yaml": MANIFEST + "\n".join(more)}) == []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evatui.kernel.model.topic import KERNEL_ROOTS, is_topic, is_topic_pattern, topic_matches
-from tests.bundled.harness import ROOT, Tool
+from tests.bundled.harness import Serving
 
 SEGMENT = st.text("ab.-_", min_size=1, max_size=3)
 TOPIC = st.lists(SEGMENT, min_size=1, max_size=5).map(lambda parts: "/" + "/".join(parts))
@@ -19,14 +19,12 @@ PATTERN = st.tuples(st.lists(SEGMENT | st.just("*"), max_size=4), st.sampled_fro
 )
 
 
-@cache
-def tool() -> Tool:
-    return Tool("topic-normalize", ROOT)
+Normalize = Callable[..., dict[str, Any]]
 
 
-def normalize(topic: str, **more: str) -> dict[str, Any]:
-    answer: dict[str, Any] = tool().call({"topic": topic, **more})
-    return answer
+@pytest.fixture(scope="session")
+def normalize(bundled: Serving) -> Normalize:
+    return lambda topic, **more: bundled.call("topic.normalize", {"topic": topic, **more})
 
 
 @pytest.mark.parametrize(
@@ -41,7 +39,7 @@ def normalize(topic: str, **more: str) -> dict[str, Any]:
         ("/a/§/b", "/a/b", ["characters_removed", "segment_removed"]),
     ],
 )
-def test_it_says_what_it_changed(untidy: str, topic: str, changes: list[str]) -> None:
+def test_it_says_what_it_changed(normalize: Normalize, untidy: str, topic: str, changes: list[str]) -> None:
     result = normalize(untidy)["result"]
     assert result["topic"] == topic
     assert sorted(result["changes"]) == sorted(changes)
@@ -49,34 +47,34 @@ def test_it_says_what_it_changed(untidy: str, topic: str, changes: list[str]) ->
 
 
 @pytest.mark.parametrize("nothing", ["", "   ", "/", "///", "/ /", "/§/"])
-def test_a_topic_of_which_nothing_is_left_is_refused(nothing: str) -> None:
+def test_a_topic_of_which_nothing_is_left_is_refused(normalize: Normalize, nothing: str) -> None:
     assert normalize(nothing)["error"]["kind"] == "InvalidInput"
 
 
-def test_a_topic_that_is_too_deep_or_too_long_is_refused_and_the_limit_named() -> None:
+def test_a_topic_that_is_too_deep_or_too_long_is_refused_and_the_limit_named(normalize: Normalize) -> None:
     assert normalize("/a" * 16)["ok"]
     assert "17 segments, 16" in normalize("/a" * 17)["error"]["message"]
     assert normalize("/" + "a" * 64)["ok"]
     assert "65 characters, 64" in normalize("/" + "a" * 65)["error"]["message"]
 
 
-def test_a_wildcard_is_no_topic() -> None:
+def test_a_wildcard_is_no_topic(normalize: Normalize) -> None:
     assert "pattern" in normalize("/repo/*")["error"]["message"]
 
 
-def test_it_tells_topics_that_only_the_kernel_may_emit_to() -> None:
+def test_it_tells_topics_that_only_the_kernel_may_emit_to(normalize: Normalize) -> None:
     for root in KERNEL_ROOTS:
         assert normalize(f"/{root.upper()}/x")["result"]["kernel_only"] is True
     assert normalize("/repo/capability")["result"]["kernel_only"] is False
 
 
 @pytest.mark.parametrize("broken", ["/a/**/b", "", "/§"])
-def test_a_broken_pattern_is_refused(broken: str) -> None:
+def test_a_broken_pattern_is_refused(normalize: Normalize, broken: str) -> None:
     assert normalize("/a", pattern=broken)["error"]["message"].startswith("pattern: ")
 
 
 @given(st.text(st.characters(exclude_characters="*", exclude_categories=["Cs"]), max_size=200))
-def test_what_comes_out_is_a_topic_and_stays_as_it_is(text: str) -> None:
+def test_what_comes_out_is_a_topic_and_stays_as_it_is(normalize: Normalize, text: str) -> None:
     answer = normalize(text)
     if answer["ok"]:
         topic = answer["result"]["topic"]
@@ -85,7 +83,7 @@ def test_what_comes_out_is_a_topic_and_stays_as_it_is(text: str) -> None:
 
 
 @given(TOPIC, PATTERN)
-def test_it_matches_as_the_bus_does(topic: str, pattern: str) -> None:
+def test_it_matches_as_the_bus_does(normalize: Normalize, topic: str, pattern: str) -> None:
     result = normalize(topic, pattern=pattern)["result"]
     assert is_topic_pattern(result["pattern"])
     assert result["matches"] is topic_matches(pattern, topic)
