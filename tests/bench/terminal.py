@@ -10,8 +10,7 @@ import struct
 import subprocess
 import termios
 import time
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 
 __all__ = ["NeverWritten", "time_until"]
 
@@ -24,15 +23,13 @@ class NeverWritten(Exception):
     """The program ended, or time was up, before it wrote what was waited for."""
 
 
-def time_until(argv: Sequence[str], text: bytes, cwd: Path) -> float:
+def time_until(argv: Sequence[str], text: bytes, variables: Mapping[str, str]) -> float:
     """Seconds from the start of the program to ``text`` in its output. The program is ended then."""
     master, slave = os.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", _ROWS, _COLUMNS, 0, 0))
-    environment = {**os.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor"}
+    environment = {**os.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor", **variables}
     began = time.perf_counter()
-    program = subprocess.Popen(
-        argv, stdin=slave, stdout=slave, stderr=slave, cwd=cwd, env=environment, start_new_session=True
-    )
+    program = subprocess.Popen(argv, stdin=slave, stdout=slave, stderr=slave, env=environment, start_new_session=True)
     os.close(slave)
     try:
         return _wait_for(master, text) - began
