@@ -33,6 +33,18 @@ local function is_empty(map)
   return true
 end
 
+-- The positions of an array, or the keys of an object in a fixed order.
+local function keys_of(value)
+  if #value == 0 then
+    return textkit.sorted_keys(value)
+  end
+  local positions = {}
+  for position = 1, #value do
+    positions[position] = position
+  end
+  return positions
+end
+
 -- Remembers what was left out, at most MAX_NOTES of it in words.
 local function new_notes()
   return { list = {}, more = 0 }
@@ -65,18 +77,16 @@ local function trim(value, caps, notes, path, depth)
     note(notes, path, "left out: deeper than " .. textkit.counted(caps.max_depth, "level"))
     return #value > 0 and "[…]" or "{…}"
   end
-  local copy, kept = {}, 0
-  local is_array = #value > 0
-  local keys = is_array and nil or textkit.sorted_keys(value)
-  local total = is_array and #value or #keys
-  while kept < total and kept < caps.max_items do
-    kept = kept + 1
-    local key = is_array and kept or keys[kept]
-    local name = is_array and key - 1 or key
+  local keys, copy = keys_of(value), {}
+  local kept = math.min(#keys, caps.max_items)
+  for index = 1, kept do
+    local key = keys[index]
+    -- Pointers count from 0, Lua from 1.
+    local name = math.type(key) and key - 1 or key
     copy[key] = trim(value[key], caps, notes, path .. "/" .. name, depth + 1)
   end
-  if kept < total then
-    note(notes, path, string.format("%d of %d %s left out", total - kept, total, is_array and "items" or "keys"))
+  if kept < #keys then
+    note(notes, path, string.format("%d of %d %s left out", #keys - kept, #keys, #value > 0 and "items" or "keys"))
   end
   return copy
 end
@@ -84,11 +94,8 @@ end
 -- Adds a value to `lines` as `path: value`, one scalar a line, in a fixed order.
 local function outline(value, path, lines)
   if is_table(value) and not is_empty(value) then
-    local keys = #value > 0 and value or textkit.sorted_keys(value)
-    for index, item in ipairs(keys) do
-      local name = keys == value and tostring(index) or item
-      local child = keys == value and item or value[name]
-      outline(child, path == "" and name or path .. "." .. name, lines)
+    for _, key in ipairs(keys_of(value)) do
+      outline(value[key], path == "" and tostring(key) or path .. "." .. key, lines)
     end
     return
   end

@@ -26,29 +26,39 @@ local function line_of(text, position)
   return textkit.count_lines(text:sub(1, position))
 end
 
--- Splits a template into pieces: {text}, and {name} for placeholders. Returns nil and a
--- problem where a placeholder has no end or no proper name.
+-- The name in the placeholder that opens at this position, and where the rest begins. Returns nil
+-- and a problem where it has no end or no proper name.
+local function placeholder(template, opened)
+  local closed = template:find("}}", opened, true)
+  if not closed then
+    return nil, string.format("line %d: '{{' without '}}'", line_of(template, opened))
+  end
+  local name = textkit.trim(template:sub(opened + 2, closed - 1))
+  if not is_name(name) then
+    local shown = textkit.cut(name, 40)
+    return nil, string.format("line %d: '%s' is no name of a variable", line_of(template, opened), shown)
+  end
+  return name, closed + 2
+end
+
+-- Splits a template into pieces: {text}, and {name} for placeholders. Or nil and a problem.
 local function parse(template)
   local pieces, from = {}, 1
-  while true do
-    local opened = template:find("{{", from, true)
-    if not opened then
-      break
-    end
-    if template:sub(opened - 1, opened - 1) == "\\" and opened > from then
+  local opened = template:find("{{", from, true)
+  while opened do
+    if opened > from and template:sub(opened - 1, opened - 1) == "\\" then
       pieces[#pieces + 1] = { text = template:sub(from, opened - 2) .. "{{" }
       from = opened + 2
     else
-      local closed = template:find("}}", opened, true)
-      local name = closed and textkit.trim(template:sub(opened + 2, closed - 1))
-      if not name or not is_name(name) then
-        return nil, string.format("line %d: %s", line_of(template, opened),
-          name and "'" .. textkit.cut(name, 40) .. "' is no name of a variable" or "'{{' without '}}'")
+      local name, rest = placeholder(template, opened)
+      if not name then
+        return nil, rest
       end
       pieces[#pieces + 1] = { text = template:sub(from, opened - 1) }
       pieces[#pieces + 1] = { name = name }
-      from = closed + 2
+      from = rest
     end
+    opened = template:find("{{", from, true)
   end
   pieces[#pieces + 1] = { text = template:sub(from) }
   return pieces
