@@ -67,11 +67,43 @@ async def test_a_file_replaced_again_and_again_is_told_each_time(watch: Watch, w
         await until(watch, ["capabilities/tools/greet.lua"])
 
 
+async def named(watch: Watch, put: Put, folder: str) -> None:
+    """Saves in ``folder`` until one is told by its name, and not only covered by a look at everything."""
+    for number in itertools.count():
+        path = f"{folder}/{number}.json"
+        put(path, "{}")
+        hint = await next_hint(watch)
+        while hint and path not in hint:
+            hint = await next_hint(watch)
+        if hint:
+            return
+
+
+async def everything(watch: Watch) -> None:
+    while await next_hint(watch) != EVERYTHING:
+        pass
+
+
 async def test_a_new_folder_is_watched_too(watch: Watch, put: Put) -> None:
-    put("capabilities/new/a.yaml", "id: a")
-    await until(watch, ["capabilities/new"])
-    put("capabilities/new/b.yaml", "id: b")
-    await until(watch, ["capabilities/new/b.yaml"])
+    put("capabilities/new/deep/a.yaml", "id: a")
+    await everything(watch)
+    await named(watch, put, "capabilities/new/deep")
+
+
+async def test_a_link_does_not_lead_the_watch_out(workspace: Path, put: Put, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (workspace / "capabilities" / "machine").symlink_to("/")
+    (workspace / "capabilities" / "out").symlink_to(tmp_path / "out")
+    (workspace / "capabilities" / "round").symlink_to("..")
+    put("shared/deep/a.yaml", "id: a")
+    (workspace / "capabilities" / "shared").symlink_to("../shared")
+    watching = Watch(open_layout(workspace))
+    assert await next_hint(watching) == EVERYTHING
+    (tmp_path / "out" / "x.yaml").write_text("x")
+    put("shared/deep/a.yaml", "id: b")
+    assert await until(watching, ["shared/deep/a.yaml"]) == {"shared/deep/a.yaml"}
+    assert watching.health.ok
+    await watching.close()
 
 
 async def test_what_is_nobodys_capability_is_not_told(watch: Watch, put: Put) -> None:
@@ -103,41 +135,32 @@ async def test_a_folder_that_appears_is_watched_from_then_on(root: Path, put: Pu
     assert await next_hint(watching) == EVERYTHING
     put("capabilities/a.yaml", "id: a")
     assert await next_hint(watching) == EVERYTHING
-    put("capabilities/b.yaml", "id: b")
-    await until(watching, ["capabilities/b.yaml"])
+    await named(watching, put, "capabilities")
     await watching.close()
 
 
 async def test_a_folder_made_anew_is_watched_again(watch: Watch, workspace: Path, put: Put) -> None:
     shutil.rmtree(workspace / "schemas")
     put("schemas/again.json", "{}")
-    for number in itertools.count():
-        while await next_hint(watch) != EVERYTHING:
-            pass
-        put(f"schemas/{number}.json", "{}")
-        if f"schemas/{number}.json" in await next_hint(watch):
-            break
+    await everything(watch)
+    await named(watch, put, "schemas")
     assert watch.health.ok
 
 
 async def test_a_workspace_that_goes_and_comes_back_is_watched_again(watch: Watch, workspace: Path, put: Put) -> None:
     os.rename(workspace, workspace.with_name("gone"))
-    while await next_hint(watch) != EVERYTHING:
-        pass
+    await everything(watch)
     assert watch.health == (False, "failed", "the workspace folder is gone")
     os.rename(workspace.with_name("gone"), workspace)
-    while await next_hint(watch) != EVERYTHING:
-        pass
-    put("capabilities/b.yaml", "id: b")
-    await until(watch, ["capabilities/b.yaml"])
+    await everything(watch)
+    await named(watch, put, "capabilities")
     assert watch.health.ok
 
 
 async def test_a_flood_asks_to_look_at_everything(watch: Watch, workspace: Path) -> None:
     for number in range(1200):
         (workspace / "schemas" / f"{number}.json").touch()
-    while await next_hint(watch) != EVERYTHING:
-        pass
+    await everything(watch)
 
 
 async def test_a_look_at_everything_comes_by_the_clock(workspace: Path, put: Put) -> None:

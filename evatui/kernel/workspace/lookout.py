@@ -17,7 +17,7 @@ from evatui.kernel.workspace.droppings import is_editor_file
 from evatui.kernel.workspace.files import Signature, signature_of
 from evatui.kernel.workspace.layout import SETTINGS_FILES, Layout
 from evatui.kernel.workspace.paths import HERE, is_under
-from evatui.kernel.workspace.polling import UNWATCHED, changed, look, network_filesystem
+from evatui.kernel.workspace.polling import UNWATCHED, changed, folders_below, look, network_filesystem
 from evatui.kernel.workspace.settings import Polling
 
 __all__ = ["Lookout", "WatchHealth"]
@@ -44,7 +44,6 @@ class WatchHealth(NamedTuple):
 _STARTING = WatchHealth(True, "", "starting")
 _WELL = WatchHealth(True, "", "")
 _GONE = WatchHealth(False, "failed", "the workspace folder is gone")
-_Plan = tuple[tuple[str, int, int], ...]
 
 
 class Lookout(threading.Thread):
@@ -73,44 +72,47 @@ class Lookout(threading.Thread):
     def run(self) -> None:
         reason = self._why_poll()
         while not self._ended.is_set():
-            plan = self._plan()
             try:
                 if not self._root.is_dir():
                     self._wait_for_root()
                 elif reason is not None or time.monotonic() < self._native_from:
-                    self._poll(plan, reason)
+                    self._poll(reason)
                 else:
-                    self._listen(plan)
+                    self._listen()
             except FileNotFoundError:
-                self._ended.wait(_STEP_MS / 1000)  # a folder went between the plan and the watch
+                self._ended.wait(_STEP_MS / 1000)  # a folder went while the watch was armed
             except Exception as error:
                 self._degrade(error)
 
-    def _listen(self, plan: _Plan) -> None:
-        paths = [str(self._root / folder) for folder, _, _ in plan]
-        with RustNotify(paths, False, False, 0, True, True) as notify:
+    def _listen(self) -> None:
+        """Until a folder comes or goes: each is watched by itself, so that no link leads the watch astray."""
+        tops = self._tops()
+        folders = folders_below(self._root, self._folders)
+        with RustNotify(sorted(folders), False, False, 0, False, True) as notify:
             self._armed(_WELL)
-            while self._plan() == plan:
+            if folders_below(self._root, self._folders) != folders:
+                return  # one came in between
+            while self._tops() == tops:
                 found = notify.watch(self._debounce_ms, min(_STEP_MS, self._debounce_ms), _GLANCE_MS, self._ended)
                 if self._ended.is_set():
                     return
                 if isinstance(found, set):
-                    self._tell(self._relative(path) for _, path in found)
-                    if any(change == Change.deleted and path in paths for change, path in found):
-                        return  # made anew, it may even have the same inode, but nobody watches it
+                    told = [(change, path) for change, path in found if self._matters(self._relative(path))]
+                    self._tell(self._relative(path) for _, path in told)
+                    if any(_reshapes(change, path, folders) for change, path in told):
+                        return
                 self._glance()
 
-    def _poll(self, plan: _Plan, reason: str | None) -> None:
-        """Until the plan changes, or the time has come to try the system's notices again."""
-        folders = [folder for folder, _, _ in plan]
-        before = look(self._root, folders)
+    def _poll(self, reason: str | None) -> None:
+        """Until the workspace is gone, or the time has come to try the system's notices again."""
+        before = look(self._root, self._folders)
         self._armed(self.health if reason is None else WatchHealth(True, "polling", reason))
         pause = _POLL_S
-        while not self._ended.wait(pause) and self._plan() == plan:
+        while not self._ended.wait(pause) and self._root.is_dir():
             started = time.monotonic()
             if reason is None and started >= self._native_from:
                 return
-            after = look(self._root, folders)
+            after = look(self._root, self._folders)
             self._tell(changed(before, after))
             self._glance()
             before = after
@@ -143,10 +145,10 @@ class Lookout(threading.Thread):
         self.health = health
         self._report(frozenset())
 
-    def _plan(self) -> _Plan:
-        """The folders that are there, and which ones they are: one made anew under the same name is another."""
-        found = ((folder, _stat(self._root / folder)) for folder in self._folders)
-        return tuple((folder, at.device, at.inode) for folder, at in found if at is not None)
+    def _tops(self) -> tuple[tuple[int, int] | None, ...]:
+        """Which folders are there, and which ones they are: one put in another's place is another."""
+        found = (_stat(self._root / folder) for folder in self._folders)
+        return tuple(None if at is None else (at.device, at.inode) for at in found)
 
     def _glance(self) -> None:
         settings = self._settings_signatures()
@@ -173,6 +175,11 @@ class Lookout(threading.Thread):
 
     def _relative(self, path: str) -> str:
         return os.path.relpath(path, self._root).replace(os.sep, "/")
+
+
+def _reshapes(change: int, path: str, folders: frozenset[str]) -> bool:
+    """Does a folder come, or a watched one go? Made anew it may have the same inode, but nobody watches it."""
+    return path in folders if change == Change.deleted else path not in folders and os.path.isdir(path)
 
 
 def _outermost(folders: Iterable[str]) -> tuple[str, ...]:
