@@ -126,7 +126,9 @@ async def test_the_provider_is_the_asked_one_else_the_highest_priority(start, wo
         script = f'function invoke(ctx, request) return {{ok = true, result = "{name}"}} end'
         files = tool(name, script, priority=str(priority))
         write(workspace, {k: v.replace(f"test.{name}", "test.same") for k, v in files.items()})
-    write(workspace, {"capabilities/policies/default.yaml": 'version: 1\ngrants: [{match: {}, names: ["*"]}]\n'})
+    write(
+        workspace, {"capabilities/policies/default.yaml": 'version: 1\ngrants: [{match: {ids: ["*"]}, names: ["*"]}]\n'}
+    )
     runtime = await start()
     assert (await call(runtime, "test.same", {})).response.result == "also"
     assert (await call(runtime, "test.same", {}, provider="low")).response.result == "low"

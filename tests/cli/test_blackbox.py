@@ -1,0 +1,164 @@
+"""The `eva` command as a script meets it: a process, its output and its exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.workspaces import GREETER, INPUT, MANIFEST, SCRIPT, tool, write
+
+EVA = [sys.executable, "-c", "from evatui.cli.main import main; main()"]
+
+
+def run(*words: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    clean = {k: v for k, v in os.environ.items() if not k.startswith("EVA_")}
+    return subprocess.run(
+        [*EVA, *words], cwd=cwd, env={**clean, **environment}, capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+def answer(*words: str, cwd: Path) -> tuple[int, dict[str, Any]]:
+    done = run(*words, "-o", "json", cwd=cwd)
+    said = json.loads(done.stdout)
+    assert said["exit_code"] == done.returncode
+    assert said["ok"] == (done.returncode == 0)
+    assert "Traceback" not in done.stderr
+    return done.returncode, said
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    root = tmp_path / "ws"
+    write(root, GREETER)
+    return root
+
+
+@pytest.fixture
+def served(workspace: Path) -> Iterator[subprocess.Popen[str]]:
+    """A runtime without a screen that holds the workspace."""
+    serving = subprocess.Popen([*EVA, "serve", "-o", "json"], cwd=workspace, stdout=subprocess.PIPE, text=True)
+    assert serving.stdout is not None
+    first = json.loads(serving.stdout.readline())
+    assert first["event"] == "serving"
+    yield serving
+    if serving.poll() is None:
+        serving.send_signal(signal.SIGTERM)
+    serving.communicate(timeout=30)
+
+
+def test_a_call_from_a_folder_below(workspace: Path) -> None:
+    code, said = answer("capability", "call", "text.greet", "--payload", '{"name": "ann"}', cwd=workspace / "schemas")
+    assert code == 0
+    assert said["data"]["response"]["result"] == {"text": "hello ann", "by": "one"}
+    assert said["data"]["capability_id"] == "greet"
+    code, said = answer("audit", "tail", cwd=workspace)
+    assert "call.ok" in [record["code"] for record in said["data"]["records"]]
+
+
+def test_exit_codes_tell_what_went_wrong(workspace: Path) -> None:
+    fails = 'function invoke(ctx, request) error("no scale") end'
+    spins = "function invoke(ctx, request) while true do end end"
+    write(workspace, {**tool("fails", fails), **tool("spins", spins, limits="{timeout_ms: 100}")})
+    expected = {
+        ("capability", "call", "text.greet"): (2, "InvalidInput"),
+        ("capability", "call", "no.such"): (2, "NotFound"),
+        ("capability", "call", "test.fails"): (6, "HandlerError"),
+        ("capability", "call", "test.spins"): (5, "Timeout"),
+        ("capability", "reload"): (4, "Unavailable"),
+        ("capability", "inspect", "nobody"): (2, "NotFound"),
+        ("capability", "explode"): (64, "InvalidInput"),
+    }
+    for words, (code, kind) in expected.items():
+        got, said = answer(*words, cwd=workspace)
+        assert (got, said["error"]["kind"]) == (code, kind), words
+
+
+def test_every_refusal_has_its_place_and_reads_like_a_compilers(workspace: Path) -> None:
+    write(workspace, {"capabilities/greet.yaml": MANIFEST.replace("timeout_ms", "timout_ms")})
+    code, said = answer("capability", "explain-rejected", "greet", cwd=workspace)
+    assert code == 0
+    (rejection,) = said["data"]["rejections"]
+    first = rejection["diagnostics"][0]
+    assert (first["reason"], first["spans"][0]["line"]) == ("manifest_invalid", 11)
+    done = run("capability", "explain-rejected", cwd=workspace)
+    assert "capabilities/greet.yaml:11:" in done.stdout
+    assert "timeout_ms" in done.stdout
+    assert "^" in done.stdout
+
+
+def test_a_broken_settings_file_is_explained(workspace: Path) -> None:
+    write(workspace, {"eva.yaml": "watch: {debounce: 3}\n"})
+    code, said = answer("capability", "list", cwd=workspace)
+    assert code == 2
+    assert "debounce_ms" in json.dumps(said["error"])
+
+
+def test_no_workspace_says_how_to_make_one(tmp_path: Path) -> None:
+    code, said = answer("capability", "list", cwd=tmp_path)
+    assert code == 2
+    assert "eva init" in said["error"]["suggestion"]
+    code, said = answer("-w", str(tmp_path / "nowhere"), "capability", "list", cwd=tmp_path)
+    assert code == 2
+
+
+def test_an_empty_workspace_lists_nothing(tmp_path: Path) -> None:
+    (tmp_path / "capabilities").mkdir()
+    code, said = answer("capability", "list", cwd=tmp_path)
+    assert (code, said["data"]["capabilities"]) == (0, [])
+
+
+def test_commands_go_to_the_runtime_that_serves(workspace: Path, served: subprocess.Popen[str]) -> None:
+    _, said = answer("status", cwd=workspace)
+    assert said["data"]["runtime"]["pid"] == served.pid
+    write(workspace, {"capabilities/tools/greet.lua": SCRIPT.replace("one", "two")})
+    code, said = answer("capability", "reload", cwd=workspace)
+    assert (code, said["data"]["applied"]) == (0, True)
+    _, said = answer("capability", "call", "text.greet", "--payload", '{"name": "x"}', cwd=workspace)
+    assert said["data"]["response"]["result"]["by"] == "two"
+    code, said = answer("capability", "rollback", "greet", cwd=workspace)
+    assert (code, said["data"]["action"]) == (0, "rollback")
+    code, said = answer("capability", "drain", "greet", cwd=workspace)
+    assert (code, said["data"]["to"]) == (0, None)
+    code, said = answer("capability", "call", "text.greet", "--payload", '{"name": "x"}', cwd=workspace)
+    assert (code, said["error"]["kind"]) == (4, "Unavailable")
+    code, _ = answer("capability", "enable", "greet", cwd=workspace)
+    assert code == 0
+
+
+def test_a_dry_run_says_what_would_change_and_changes_nothing(workspace: Path, served: subprocess.Popen[str]) -> None:
+    write(workspace, {"schemas/greet.input.json": INPUT.replace("additional", "x-additional")})
+    code, said = answer("capability", "reload", "--dry-run", "--exit-code", cwd=workspace)
+    assert code in (0, 10)  # the watcher may have been quicker
+    assert said["data"]["applied"] is False
+
+
+def test_serve_ends_cleanly_and_a_second_one_names_the_first(workspace: Path, served: subprocess.Popen[str]) -> None:
+    done = run("serve", cwd=workspace)
+    assert done.returncode == 4
+    assert str(served.pid) in done.stderr
+    served.send_signal(signal.SIGTERM)
+    out, _ = served.communicate(timeout=30)
+    assert served.returncode == 0
+    assert [json.loads(line)["event"] for line in out.splitlines()] == ["draining", "stopped"]
+    _, said = answer("audit", "tail", cwd=workspace)
+    assert said["data"]["records"][-1]["code"] == "runtime.stopped"
+
+
+def test_the_environment_and_files_outside_never_show(workspace: Path) -> None:
+    leaky = 'function invoke(ctx, request) return {ok = true, result = ctx.host.fs_read_text{path = "../secret"}} end'
+    write(workspace, tool("leaky", leaky, permissions="{fs: {read: [workspace]}}"))
+    grant = 'version: 1\ngrants: [{match: {ids: ["*"]}, fs: {read: [workspace]}}]\n'
+    write(workspace, {"capabilities/policies/default.yaml": grant})
+    (workspace.parent / "secret").write_text("swordfish")
+    done = run("capability", "call", "test.leaky", cwd=workspace, EVA_TOKEN="hunter2")
+    assert done.returncode == 6  # the handler let the refusal through
+    assert "swordfish" not in done.stdout + done.stderr
+    assert str(workspace.parent) not in done.stdout + done.stderr
