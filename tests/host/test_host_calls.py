@@ -41,6 +41,7 @@ INVALID = ErrorKind.INVALID_INPUT
         ("emit_event", {"topic": "/repo", "payload": {"t": "x" * 65_536}}, "65536 are allowed"),
         ("emit_event", {"topic": "/repo", "payload": {"n": 2**70}}, "cannot be written as JSON"),
         ("call_tool", {"capability": "no such name"}, "is no name of a capability"),
+        ("log", {"lvl": "info"}, "log has no argument lvl; did you mean level?"),
         ("log", {"level": "loud"}, "the level must be one of debug, info, warn, error"),
         ("log", {"fields": {"t": "x" * 9_000}}, "8192 are allowed"),
     ],

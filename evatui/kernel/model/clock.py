@@ -32,4 +32,4 @@ SYSTEM_CLOCK: Clock = _SystemClock()
 
 def rfc3339(moment: dt.datetime) -> str:
     """``2026-01-02T03:04:05.678Z``: UTC, milliseconds."""
-    return moment.astimezone(dt.UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
+    return moment.astimezone(dt.UTC).isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"

@@ -29,6 +29,7 @@ FIELDS = (
     "host_calls",
 )
 """Between ``seq, at, code, outcome`` and ``prev``. A field that a record does not need is null, host calls ``[]``."""
+_BLANK: dict[str, Any] = dict.fromkeys(FIELDS)
 
 GENESIS = "0" * 64
 """``prev`` of the very first record."""
@@ -39,11 +40,13 @@ MAX_VALUE_BYTES = 65_536
 
 def compose(seq: int, at: str, code: str, outcome: str, fields: Mapping[str, Any], prev: str) -> dict[str, Any]:
     """The record. Fields beyond `FIELDS` stand together under ``details``, before ``prev``."""
-    record: dict[str, Any] = {"seq": seq, "at": at, "code": code, "outcome": outcome}
-    for name in FIELDS:
-        record[name] = fields.get(name)
-    record["host_calls"] = record["host_calls"] or []
-    details = {name: value for name, value in fields.items() if name not in record}
+    record = {"seq": seq, "at": at, "code": code, "outcome": outcome, **_BLANK, "host_calls": []}
+    details = {}
+    for name, value in fields.items():
+        if name in _BLANK:
+            record[name] = value
+        else:
+            details[name] = value
     if details:
         record["details"] = details
     record["prev"] = prev
