@@ -6,8 +6,9 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from evatui.kernel.admission.records import ListOf, Record
 from evatui.kernel.admission.report import Fault, Pointer, Report, shown
-from evatui.kernel.admission.rules import INVALID, Choice, Flag, ListOf, Record, Rule, Text
+from evatui.kernel.admission.rules import INVALID, Choice, Flag, Rule, Text
 from evatui.kernel.model.permissions import ALL
 from evatui.kernel.model.topic import is_topic_pattern
 from evatui.kernel.workspace.paths import HERE, InvalidPath, normal

@@ -19,21 +19,9 @@ from evatui.kernel.admission.entries import (
     GrantPath,
     Topic,
 )
+from evatui.kernel.admission.records import Field, ListOf, MapOf, Record
 from evatui.kernel.admission.report import Fault, Pointer, Report, shown
-from evatui.kernel.admission.rules import (
-    INVALID,
-    Choice,
-    Field,
-    Flag,
-    Free,
-    Integer,
-    ListOf,
-    MapOf,
-    Nullable,
-    Number,
-    Record,
-    Text,
-)
+from evatui.kernel.admission.rules import INVALID, Choice, Flag, Free, Integer, Nullable, Number, Text
 from evatui.kernel.model.ids import CAPABILITY_ID, CAPABILITY_NAME, VERSION
 from evatui.kernel.model.manifest import AuditLevel, ExamplesPolicy, Isolation, Kind, SideEffects, TrustSource
 from evatui.kernel.workspace.yaml import Node, plain

@@ -19,8 +19,9 @@ from evatui.kernel.admission.entries import (
     GrantPath,
     Topic,
 )
+from evatui.kernel.admission.records import Field, ListOf, MapOf, Record
 from evatui.kernel.admission.report import Fault, Pointer, Report
-from evatui.kernel.admission.rules import INVALID, Choice, Field, Flag, Integer, ListOf, MapOf, Number, Record, Text
+from evatui.kernel.admission.rules import INVALID, Choice, Flag, Integer, Number, Text
 from evatui.kernel.model.manifest import AuditLevel, Kind, TrustSource
 from evatui.kernel.workspace.yaml import Node
 
@@ -67,9 +68,13 @@ class _Version(Integer):
             report.fault(Fault.CHOICE, f"policy version {value} is not known; this version of evatui reads 1", at)
         return value
 
+    def schema(self) -> dict[str, Any]:
+        return {"const": 1}
+
 
 def _matches_something(values: dict[str, Any], at: Pointer, report: Report) -> None:
-    if not values:
+    node = report.node(at)
+    if node is not None and node.value == {}:
         message = 'an empty match says nothing; for every capability write match: {ids: ["*"]}'
         report.fault(Fault.MISSING, message, at)
 

@@ -38,7 +38,7 @@ def hide(lines: Sequence[str], number: int, *, code: bool = False) -> str:
         return _shroud(line)
     for match in _KEY.finditer(line):
         value = line[match.end() :]
-        if looks_secret(match["key"]) and not value.startswith(("{", "[")):
+        if looks_secret(match["key"]) and not value.startswith("{"):
             shown = _QUOTED.sub(lambda found: _shroud(found[0]), value) if code else _shroud(value)
             line = line[: match.end()] + shown
             break

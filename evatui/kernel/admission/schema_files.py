@@ -54,7 +54,7 @@ def _compiled(node: Node) -> tuple[CompiledSchema | None, list[Diagnostic]]:
 
 def _placed(node: Node, faults: list[SchemaFault]) -> Iterator[Diagnostic]:
     for fault in faults:
-        span = (key_place if fault.key else place)(node, fault.at)
+        span = (key_place if fault.key else place)(node, fault.at) if fault.at else _head(node)
         level = Level.WARNING if fault.warning else Level.ERROR
         yield diagnose(fault.code, fault.message, span, level=level)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
@@ -11,10 +11,11 @@ from urllib.parse import unquote
 import jsonschema_rs
 
 from evatui.kernel.admission.report import Pointer, nearest
+from evatui.kernel.admission.schema_cost import MAX_PATHS, paths, resolve_pointer
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.workspace.yaml import Node
 
-__all__ = ["OPTIONS", "SchemaFault", "pointer_steps", "resolve_pointer", "schema_faults"]
+__all__ = ["OPTIONS", "SchemaFault", "schema_faults"]
 
 _MAX_FAULTS = 20
 _ONE = (
@@ -33,25 +34,23 @@ _ONE = (
 )
 _SEVERAL = ("allOf", "anyOf", "oneOf", "prefixItems", "items")
 _NAMED = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies")
-_IDENTITY = ("$schema", "$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary", "$comment")
+_IDENTITY = ("$schema", "$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary", "$comment")
 _VALUES = ("type", "enum", "const", "format", "pattern", "contentEncoding", "contentMediaType")
 _NUMBERS = ("multipleOf", "maximum", "exclusiveMaximum", "minimum", "exclusiveMinimum", "maxLength", "minLength")
 _COUNTS = ("maxItems", "minItems", "uniqueItems", "maxContains", "minContains", "maxProperties", "minProperties")
 _KEYS = ("required", "dependentRequired")
 _NOTES = ("title", "description", "default", "deprecated", "readOnly", "writeOnly", "examples")
-_ANCHORS = ("$anchor", "$dynamicAnchor")
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 _KNOWN = frozenset(
     (*_ONE, *_SEVERAL, *_NAMED, *_IDENTITY, *_VALUES, *_NUMBERS, *_COUNTS, *_KEYS, *_NOTES, *_REFERENCES)
 )
-_DRAFTS = {
-    "https://json-schema.org/draft/2020-12/schema",
-    "https://json-schema.org/draft/2019-09/schema",
-    "http://json-schema.org/draft-07/schema",
-    "http://json-schema.org/draft-06/schema",
-    "http://json-schema.org/draft-04/schema",
-}
 _NEWEST = "https://json-schema.org/draft/2020-12/schema"
+_DRAFTS: Mapping[str, Any] = {
+    _NEWEST: jsonschema_rs.Draft202012Validator,
+    "https://json-schema.org/draft/2019-09/schema": jsonschema_rs.Draft201909Validator,
+    "http://json-schema.org/draft-07/schema": jsonschema_rs.Draft7Validator,
+    "http://json-schema.org/draft-06/schema": jsonschema_rs.Draft6Validator,
+}
 
 
 def _refuse(uri: str) -> Any:
@@ -85,8 +84,8 @@ def schema_faults(node: Node, document: Mapping[str, Any]) -> list[SchemaFault]:
         message = f'$schema names "{clean_line(str(draft), 80)}", which is not a draft of JSON Schema'
         return [SchemaFault("EVA-304", message, ("$schema",))]
     parts = list(_subschemas(node))
-    anchors = {child.value for _, part in parts for name, child in _entries(part) if name in _ANCHORS}
-    faults = [fault for at, part in parts for fault in _own_faults(at, part, document, anchors)]
+    faults = [fault for at, part in parts for fault in _own_faults(at, part, document)]
+    faults += _too_costly(parts, document)
     told = {fault.at for fault in faults if not fault.warning}
     for error in _meta(draft.rstrip("#")).iter_errors(document):
         at: Pointer = tuple(error.instance_path)
@@ -116,11 +115,11 @@ def _entries(node: Node) -> Iterable[tuple[str, Node]]:
     return node.value.items() if isinstance(node.value, dict) else ()
 
 
-def _own_faults(at: Pointer, node: Node, document: Any, anchors: set[Any]) -> Iterator[SchemaFault]:
+def _own_faults(at: Pointer, node: Node, document: Any) -> Iterator[SchemaFault]:
     for name, child in _entries(node):
         if name in _REFERENCES and isinstance(child.value, str):
-            yield from _reference(name, child.value, (*at, name), document, anchors)
-        elif name in ("$id", "id") and at and isinstance(child.value, str):
+            yield from _reference(name, child.value, (*at, name), document)
+        elif name == "$id" and at and isinstance(child.value, str):
             yield SchemaFault("EVA-305", f"{name} inside a schema starts another one", (*at, name), key=True)
         elif name == "pattern" and isinstance(child.value, str):
             yield from _pattern(child.value, (*at, name), key=False)
@@ -132,31 +131,28 @@ def _own_faults(at: Pointer, node: Node, document: Any, anchors: set[Any]) -> It
             yield SchemaFault("EVA-310", message, (*at, name), key=True, warning=True)
 
 
-def _reference(name: str, target: str, at: Pointer, document: Any, anchors: set[Any]) -> Iterator[SchemaFault]:
+def _reference(name: str, target: str, at: Pointer, document: Any) -> Iterator[SchemaFault]:
     shown = f'{name} "{clean_line(target, 80)}"'
     if not target.startswith("#"):
         yield SchemaFault("EVA-305", f'{shown} leads out of the schema; only "#/…" is followed', at)
-    elif target.startswith("#/") and resolve_pointer(document, unquote(target[1:])) is None:
+    elif resolve_pointer(document, unquote(target[1:])) is None:
         yield SchemaFault("EVA-308", f"{shown} leads nowhere", at)
-    elif target != "#" and not target.startswith("#/") and unquote(target[1:]) not in anchors:
-        yield SchemaFault("EVA-308", f"{shown} leads nowhere: there is no such $anchor", at)
 
 
-def resolve_pointer(document: Any, pointer: str) -> Any:
-    """What a JSON pointer leads to inside ``document``; None where it leads nowhere."""
-    found = document
-    for key in pointer_steps(pointer):
-        if isinstance(found, Mapping):
-            found = found.get(key)
-        elif isinstance(found, list) and key.isdecimal() and int(key) < len(found):
-            found = found[int(key)]
-        else:
-            return None
-    return found
+def _too_costly(parts: Sequence[tuple[Pointer, Node]], document: Any) -> Iterator[SchemaFault]:
+    """Told once, at the first place: what includes it is as costly."""
+    known: dict[int, int] = {}
+    for at, _ in parts:
+        if paths(_at(document, at), document, known) > MAX_PATHS:
+            message = f"references and alternatives lead to one value in more than {MAX_PATHS:,} ways"
+            yield SchemaFault("EVA-307", message, at, key=True)
+            return
 
 
-def pointer_steps(pointer: str) -> list[str]:
-    return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
+def _at(document: Any, at: Pointer) -> Any:
+    for step in at:
+        document = document[step]
+    return document
 
 
 def _pattern(pattern: str, at: Pointer, *, key: bool) -> Iterator[SchemaFault]:
@@ -169,8 +165,7 @@ def _pattern(pattern: str, at: Pointer, *, key: bool) -> Iterator[SchemaFault]:
 
 @functools.cache
 def _meta(draft: str) -> Any:
-    suffix = "#" if draft.startswith("http:") else ""
-    return jsonschema_rs.validator_for({"$ref": draft + suffix}, **OPTIONS)
+    return _DRAFTS[draft]({"$ref": draft}, **OPTIONS)
 
 
 def _meta_message(error: Any, at: Pointer) -> str:

@@ -10,7 +10,8 @@ from urllib.parse import unquote
 
 import jsonschema_rs
 
-from evatui.kernel.admission.schema_rules import OPTIONS, pointer_steps, resolve_pointer
+from evatui.kernel.admission.schema_cost import pointer_steps, resolve_pointer
+from evatui.kernel.admission.schema_rules import OPTIONS
 from evatui.kernel.model.text import clean_line
 
 __all__ = ["CompiledSchema", "Violation"]

@@ -1,0 +1,121 @@
+"""The stable codes ``EVA-4xx`` (policy and permissions) and ``EVA-5xx`` (Lua load and health)."""
+
+from __future__ import annotations
+
+from evatui.kernel.model.diagnostic import Reason
+from evatui.kernel.workspace.codes import ReadingCode as Code
+
+__all__ = ["POLICY_CODES"]
+
+_POLICY = (
+    Code(
+        "EVA-401",
+        Reason.POLICY_DENIED,
+        "the policy file cannot be read",
+        "A policy that is understood only in part could grant what its author took away.",
+        "Repair the file; until then the last valid policy stays in force, or nothing is granted.",
+    ),
+    Code(
+        "EVA-402",
+        Reason.POLICY_DENIED,
+        "unknown key in the policy",
+        "A misspelt rule would be ignored silently, and what it should refuse would be allowed.",
+        "Correct the key or remove it; until then the last valid policy stays in force, or nothing is granted.",
+    ),
+    Code(
+        "EVA-403",
+        Reason.POLICY_DENIED,
+        "a value in the policy does not fit",
+        "A rule that has to be guessed at protects nothing.",
+        "Correct the value; until then the last valid policy stays in force, or nothing is granted.",
+    ),
+    Code(
+        "EVA-404",
+        Reason.POLICY_DENIED,
+        "two policy files contradict each other",
+        "Neither may override the other silently.",
+        "Keep the entry in one file.",
+    ),
+    Code(
+        "EVA-410",
+        Reason.POLICY_DENIED,
+        "the manifest asks for more than the policy grants",
+        "A capability reaches only what the policy grants; a request for more is refused, never trimmed.",
+        "Remove the entry, or grant it under grants in a policy file.",
+    ),
+    Code(
+        "EVA-411",
+        Reason.POLICY_DENIED,
+        "a value is above the policy's ceiling",
+        "Ceilings keep one capability from taking the host from all others.",
+        "Lower the value, or raise the ceiling in the policy.",
+    ),
+    Code(
+        "EVA-412",
+        Reason.POLICY_DENIED,
+        "the policy does not let this capability provide the name",
+        "A name is a promise to callers, so the policy says who may answer to it.",
+        "Use a name that the grant covers, or add the name to its names.",
+    ),
+    Code(
+        "EVA-413",
+        Reason.POLICY_DENIED,
+        "the policy denies this capability",
+        "Deny beats every grant.",
+        "Remove the entry under deny if the capability is wanted.",
+    ),
+    Code(
+        "EVA-414",
+        Reason.POLICY_DENIED,
+        "the policy does not trust this source inside the process",
+        "Only what the policy trusts runs in the process of the runtime.",
+        "Use isolation: auto, or add the source to trusted_sources.",
+    ),
+    Code(
+        "EVA-415",
+        Reason.TRUST_UNKNOWN,
+        "the source of this capability is unknown",
+        "Code of unknown origin never runs in the process of the runtime.",
+        "Find out where it comes from, then say so under trust.source.",
+    ),
+    Code(
+        "EVA-416",
+        Reason.ISOLATION_UNAVAILABLE,
+        "this source needs a process of its own, which this version does not offer",
+        "What the policy does not trust is never run in the process of the runtime.",
+        "Add the source to trusted_sources if you trust it.",
+    ),
+    Code(
+        "EVA-417",
+        Reason.POLICY_DENIED,
+        "shell: true asks for every command",
+        "A fixed list of command prefixes can be reviewed, a shell cannot.",
+        "List the commands: shell: {commands: [[git, status]]}",
+    ),
+)
+
+_LUA = (
+    Code(
+        "EVA-501",
+        Reason.FILE_MISSING,
+        "the script or module cannot be read",
+        "There is nothing to run without it.",
+        "Create the file or correct the path.",
+    ),
+    Code(
+        "EVA-502",
+        Reason.LUA_LOAD_FAILED,
+        "the Lua code does not load",
+        "A version that does not load never serves; the one before stays.",
+        "Repair the marked line.",
+    ),
+    Code(
+        "EVA-503",
+        Reason.HEALTH_FAILED,
+        "the health check failed",
+        "A version that says it is not well never serves; the one before stays.",
+        "Repair what the health check reports.",
+    ),
+)
+
+POLICY_CODES: tuple[Code, ...] = _POLICY + _LUA

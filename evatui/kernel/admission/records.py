@@ -1,0 +1,189 @@
+"""Rules for lists and mappings, and the fields of which a file's format is made."""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from evatui.kernel.admission.report import Fault, Pointer, Report, nearest, shown
+from evatui.kernel.admission.rules import INVALID, Rule, dotted, inside, quoted, wrong_type
+from evatui.kernel.workspace.yaml import Node
+
+__all__ = ["Field", "ListOf", "MapOf", "Record"]
+
+_UNSET: Any = object()
+
+
+@dataclass(frozen=True, slots=True)
+class ListOf:
+    """``star``: the text ``"*"`` alone stands for the list of it."""
+
+    item: Rule
+    shortest: int = 0
+    star: bool = False
+    longest: int = 1_000
+
+    def read(self, node: Node, at: Pointer, report: Report) -> Any:
+        if self.star and node.value == "*":
+            return ["*"]
+        if not isinstance(node.value, list):
+            label = f"write [{shown(node, at)}]" if isinstance(node.value, str) and node.value else ""
+            return wrong_type(node, at, report, "a list", label)
+        if not self.shortest <= len(node.value) <= self.longest:
+            wanted = f"at least {self.shortest}" if len(node.value) < self.shortest else f"at most {self.longest}"
+            report.fault(Fault.FORM, f"{dotted(at)} wants {wanted} item{'s' * (wanted[-2:] != ' 1')}", at)
+            return INVALID
+        return self._items(node.value, at, report)
+
+    def _items(self, nodes: Sequence[Node], at: Pointer, report: Report) -> list[Any]:
+        values: list[Any] = []
+        for index, child in enumerate(nodes):
+            value = self.item.read(child, (*at, index), report)
+            if value is INVALID:
+                continue
+            if value in values:
+                report.fault(Fault.TWICE, f"{dotted(at)} names {shown(child, at)} twice", (*at, index))
+            else:
+                values.append(value)
+        return values
+
+    def schema(self) -> dict[str, Any]:
+        found = {"type": "array", "items": self.item.schema(), "uniqueItems": True, "maxItems": self.longest}
+        if self.shortest:
+            found["minItems"] = self.shortest
+        return {"anyOf": [{"const": "*"}, found]} if self.star else found
+
+
+@dataclass(frozen=True, slots=True)
+class MapOf:
+    """Any keys of one form, each with a value by one rule."""
+
+    key: re.Pattern[str]
+    what: str
+    value: Rule
+    longest: int = 200
+
+    def read(self, node: Node, at: Pointer, report: Report) -> Any:
+        if not isinstance(node.value, dict):
+            return wrong_type(node, at, report, "a mapping")
+        if len(node.value) > self.longest:
+            report.fault(Fault.FORM, f"{dotted(at)} wants at most {self.longest} keys", at)
+            return INVALID
+        values = {}
+        for name, child in node.value.items():
+            if not self.key.fullmatch(name):
+                report.fault(Fault.FORM, f"{dotted(at)}: {quoted(name)} is not {self.what}", (*at, name), key=True)
+            value = self.value.read(child, (*at, name), report)
+            if value is not INVALID:
+                values[name] = value
+        return values
+
+    def schema(self) -> dict[str, Any]:
+        return {
+            "type": "object",
+            "propertyNames": {"pattern": f"^(?:{self.key.pattern})$"},
+            "additionalProperties": self.value.schema(),
+            "maxProperties": self.longest,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """``default`` is the value where the key is absent; a record's own defaults where it is not given.
+
+    ``pool`` says how the values of several files become one. A field that has it stays absent where it is
+    absent, so that only what is written is pooled; `Record.complete` fills in the defaults afterwards.
+    """
+
+    rule: Rule
+    about: str
+    default: Any = _UNSET
+    required: bool = False
+    missing: Fault = Fault.MISSING
+    pool: Callable[[Any, Any], Any] | None = None
+
+    def fallback(self) -> Any:
+        if self.default is not _UNSET:
+            return copy.deepcopy(self.default)
+        return self.rule.complete({}) if isinstance(self.rule, Record) else INVALID
+
+    def absent(self) -> Any:
+        return self.fallback() if self.pool is None else INVALID
+
+    def schema(self) -> dict[str, Any]:
+        found = {"description": self.about, **self.rule.schema()}
+        return found if self.fallback() is INVALID else {**found, "default": self.fallback()}
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A mapping with known keys. ``check`` sees the finished value for rules that span several keys."""
+
+    fields: Mapping[str, Field]
+    check: Callable[[dict[str, Any], Pointer, Report], None] | None = None
+
+    def read(self, node: Node, at: Pointer, report: Report) -> Any:
+        if not isinstance(node.value, dict):
+            return wrong_type(node, at, report, "a mapping")
+        for name in node.value:
+            if name not in self.fields:
+                self._unknown(name, at, report)
+        values: dict[str, Any] = {}
+        for name, entry in self.fields.items():
+            value = self._value(name, entry, node.value.get(name), at, report)
+            if value is not INVALID:
+                values[name] = value
+        if self.check:
+            self.check(values, at, report)
+        return values
+
+    def _value(self, name: str, entry: Field, node: Node | None, at: Pointer, report: Report) -> Any:
+        if node is None:
+            if entry.required:
+                report.fault(entry.missing, f"{quoted(name)} is missing{inside(at)}", at, key=True)
+            return entry.absent()
+        value = entry.rule.read(node, (*at, name), report)
+        return entry.absent() if value is INVALID else value
+
+    def _unknown(self, name: str, at: Pointer, report: Report) -> None:
+        near = nearest(name, self.fields)
+        label = f"did you mean {near}?" if near else ""
+        notes = () if near else (f"known keys{inside(at)}: {', '.join(self.fields)}",)
+        fix = f"Write {near}, or remove the key." if near else None
+        report.fault(
+            Fault.UNKNOWN_KEY, f"unknown key {quoted(name)}", (*at, name), key=True, label=label, notes=notes, fix=fix
+        )
+
+    def complete(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """``values`` with the defaults of everything that they leave out, at every depth."""
+        found: dict[str, Any] = {}
+        for name, entry in self.fields.items():
+            if name not in values:
+                found[name] = entry.fallback()
+            else:
+                value = values[name]
+                found[name] = entry.rule.complete(value) if isinstance(entry.rule, Record) else value
+        return {name: value for name, value in found.items() if value is not INVALID}
+
+    def pooled(self, mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> dict[str, Any]:
+        """The values of two files as one; what only one of them says stands."""
+        found = {**theirs, **mine}
+        for name in mine.keys() & theirs.keys():
+            entry = self.fields[name]
+            if isinstance(entry.rule, Record):
+                found[name] = entry.rule.pooled(mine[name], theirs[name])
+            elif entry.pool:
+                found[name] = entry.pool(mine[name], theirs[name])
+        return found
+
+    def schema(self) -> dict[str, Any]:
+        found: dict[str, Any] = {
+            "type": "object",
+            "properties": {name: entry.schema() for name, entry in self.fields.items()},
+            "additionalProperties": False,
+        }
+        required = [name for name, entry in self.fields.items() if entry.required]
+        return {**found, "required": required} if required else found
