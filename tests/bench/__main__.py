@@ -19,6 +19,12 @@ _MEASUREMENTS: dict[str, Callable[[int], Awaitable[list[Section]]]] = {
 }
 
 
+def _name(text: str) -> str:
+    if text not in _MEASUREMENTS:
+        raise argparse.ArgumentTypeError(f"{text!r} is none of {', '.join(_MEASUREMENTS)}")
+    return text
+
+
 async def _measure(names: list[str], rounds: int) -> list[Section]:
     sections = []
     for name in names:
@@ -30,9 +36,7 @@ async def _measure(names: list[str], rounds: int) -> list[Section]:
 
 def main() -> None:
     options = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
-    options.add_argument(
-        "names", nargs="*", choices=[*_MEASUREMENTS, []], metavar="NAME", help=", ".join(_MEASUREMENTS)
-    )
+    options.add_argument("names", nargs="*", type=_name, metavar="NAME", help=", ".join(_MEASUREMENTS))
     options.add_argument("--rounds", type=int, default=15, help="rounds of each comparison (15)")
     given = options.parse_args()
     sections = asyncio.run(_measure(given.names or list(_MEASUREMENTS), given.rounds))
