@@ -58,11 +58,10 @@ class _Found:
 
     path: str
     folder: str
-    secluded: Secluded
 
 
 class Files:
-    """Blocking: for worker threads. Every method raises `CallFailed`.
+    """One call's view of the disk. Blocking: for worker threads. Every method raises `CallFailed`.
 
     ``PolicyDenied`` for what no grant gives or no grant can give, whether it exists or not; ``NotFound``,
     ``InputTooLarge`` (over ``max_bytes``), ``InvalidInput`` (not a file, not a folder), ``HostError`` (unreadable).
@@ -71,6 +70,14 @@ class Files:
     def __init__(self, tree: Tree, layout: Layout) -> None:
         self._tree = tree
         self._layout = layout
+        self._known_secluded: Secluded | None = None
+
+    @property
+    def _secluded(self) -> Secluded:
+        """Looked up once, at the first use of a file: it takes longer than to read one."""
+        if self._known_secluded is None:
+            self._known_secluded = Secluded(self._tree, self._layout)
+        return self._known_secluded
 
     def read_text(self, place: Place, max_bytes: int) -> str:
         """UTF-8, with ``HostError`` for anything else."""
@@ -97,7 +104,7 @@ class Files:
         are not followed; secluded entries are left out.
         """
         found = self._find(place)
-        listing = _Listing(self._tree, found, glob, limit)
+        listing = _Listing(self._tree, found, self._secluded, glob, limit)
         try:
             listing.visit(found.path, glob.start)
         except FileProblem as problem:
@@ -123,31 +130,31 @@ class Files:
             below = normal(place.path)
         except InvalidPath as error:
             raise failure(ErrorKind.POLICY_DENIED, f"{place.shown} is refused: {error}") from None
-        secluded = Secluded(self._tree, self._layout)
         asked = below if root == HERE else root if below == HERE else f"{root}/{below}"
-        self._allow(place, below, asked, secluded)
+        self._allow(place, below, asked)
         try:
             real, folder = self._tree.canonical(asked), self._tree.canonical(root)
         except FileProblem as problem:
             _fail(place, problem)
         if not is_under(folder, real):
             raise failure(ErrorKind.POLICY_DENIED, f"{place.shown} leads out of its root")
-        self._allow(place, _below(folder, real), real, secluded)
-        return _Found(real, folder, secluded)
+        self._allow(place, _below(folder, real), real)
+        return _Found(real, folder)
 
-    def _allow(self, place: Place, below: str, path: str, secluded: Secluded) -> None:
+    def _allow(self, place: Place, below: str, path: str) -> None:
         entry = place.root if below == HERE else f"{place.root}/{below}"
         if not any(covers_path(grant, entry) for grant in place.grants):
             raise failure(ErrorKind.POLICY_DENIED, f"{place.shown} is not granted: fs.read does not cover it")
-        if secluded.covers(path):
+        if self._secluded.covers(path):
             raise failure(ErrorKind.POLICY_DENIED, f"{place.shown} is refused, whatever the grant")
 
 
 class _Listing:
-    def __init__(self, tree: Tree, found: _Found, glob: Glob, limit: int) -> None:
+    def __init__(self, tree: Tree, found: _Found, secluded: Secluded, glob: Glob, limit: int) -> None:
         self.entries: list[dict[str, Any]] = []
         self._tree = tree
         self._found = found
+        self._secluded = secluded
         self._glob = glob
         self._limit = limit
         self._seen = 0
@@ -160,7 +167,7 @@ class _Listing:
             self._count()
             path = entry.name if folder == HERE else f"{folder}/{entry.name}"
             reached = self._glob.step(matched, entry.name)
-            if not reached or self._found.secluded.covers(path):
+            if not reached or self._secluded.covers(path):
                 continue
             if self._glob.accepts(reached):
                 shown = {"path": _below(self._found.folder, path), "kind": _KINDS[entry.kind], "bytes": entry.bytes}

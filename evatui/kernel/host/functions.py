@@ -22,6 +22,8 @@ from evatui.kernel.model.text import clean, clean_line
 from evatui.kernel.model.topic import is_kernel_topic, is_topic
 from evatui.kernel.records.events import EventBus
 from evatui.kernel.storage.state_store import MAX_KEY_CHARS, MISSING, StateStore
+from evatui.kernel.workspace.files import Tree
+from evatui.kernel.workspace.layout import Layout
 
 __all__ = ["Function", "Functions", "HostCall", "Parts"]
 
@@ -42,7 +44,8 @@ _LOG_TOPIC = "/runtime/log"
 class Parts:
     """What the host works with."""
 
-    files: Files
+    tree: Tree
+    layout: Layout
     state: StateStore
     events: EventBus
     invoke: InvokePort
@@ -66,6 +69,7 @@ class Functions:
     def __init__(self, parts: Parts, scope: CallScope) -> None:
         self._parts = parts
         self._scope = scope
+        self._files = Files(parts.tree, parts.layout)
         self._me = Actor(CallerType.CAPABILITY, scope.capability_id)
         self.by_name: dict[str, Function] = {
             "fs_read_text": self._fs_read_text,
@@ -82,19 +86,19 @@ class Functions:
     async def _fs_read_text(self, given: Arguments, call: HostCall) -> str:
         place, max_bytes = self._place(given, call), given.take_number("max_bytes", _DEFAULT_BYTES, 1, _MAX_BYTES)
         given.done()
-        return await asyncio.to_thread(self._parts.files.read_text, place, max_bytes or 0)
+        return await asyncio.to_thread(self._files.read_text, place, max_bytes or 0)
 
     async def _fs_read_json(self, given: Arguments, call: HostCall) -> Any:
         place, max_bytes = self._place(given, call), given.take_number("max_bytes", _DEFAULT_BYTES, 1, _MAX_BYTES)
         given.done()
-        return await asyncio.to_thread(self._parts.files.read_json, place, max_bytes or 0)
+        return await asyncio.to_thread(self._files.read_json, place, max_bytes or 0)
 
     async def _fs_list(self, given: Arguments, call: HostCall) -> list[dict[str, Any]]:
         place = self._place(given, call)
         glob = Glob(given.take_text("glob", "*", limit=256))
         limit = given.take_number("limit", _DEFAULT_ENTRIES, 1, _MAX_ENTRIES)
         given.done()
-        return await asyncio.to_thread(self._parts.files.list_folder, place, glob, limit or 0)
+        return await asyncio.to_thread(self._files.list_folder, place, glob, limit or 0)
 
     async def _state_get(self, given: Arguments, call: HostCall) -> dict[str, Any]:
         key, default = self._key(given, call), given.take_value("default")

@@ -6,7 +6,6 @@ import asyncio
 from typing import Any
 
 from evatui.kernel.host.arguments import Arguments
-from evatui.kernel.host.files import Files
 from evatui.kernel.host.functions import Function, Functions, HostCall, Parts
 from evatui.kernel.host.scope import CallScope, InvokePort
 from evatui.kernel.model.clock import Clock
@@ -28,7 +27,7 @@ class Host:
     def __init__(
         self, layout: Layout, tree: Tree, state: StateStore, events: EventBus, invoke: InvokePort, clock: Clock
     ) -> None:
-        self._parts = Parts(Files(tree, layout), state, events, invoke, clock)
+        self._parts = Parts(tree, layout, state, events, invoke, clock)
 
     def bind(self, scope: CallScope) -> BoundHost:
         """The host as one call sees it."""

@@ -17,7 +17,7 @@ _ENDS = (".pem", ".key")
 
 
 class Secluded:
-    """As they lie at the time of asking; links to the folders of policies and adapters are resolved."""
+    """As they lie when this is made; links to the folders of policies and adapters are resolved."""
 
     def __init__(self, tree: Tree, layout: Layout) -> None:
         folders = [*layout.policies, *layout.adapters]
