@@ -139,9 +139,9 @@ class Runtime:
             if not self.layout.runtime.hot_reload:
                 continue
             try:
-                await self.reloader.run(changed)
+                await self.reloader.follow(changed)
             except Exception as error:  # the next look may succeed; a watch that dies would be silence
-                self.bus.emit("/runtime/reload_error", {"error": type(error).__name__})
+                self._journal.defect("reload", error)
 
     def cut(self) -> int:
         """Ends every call in flight; returns how many."""

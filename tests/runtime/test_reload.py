@@ -181,3 +181,51 @@ async def test_schemas_belong_to_the_version(start, workspace: Path, name: str, 
     plan = await runtime.reloader.run(actor=ANN, explicit=True)
     changed = (runtime.table.active["greet"].digest != before) or plan.changes[0].action.value == "update"
     assert changed == (text != OUTPUT)
+
+
+SLEEPY = SCRIPT.replace(
+    "function health_check(ctx)\n",
+    "function health_check(ctx)\n  local t = os.clock() while os.clock() - t < 0.3 do end\n",
+)
+
+
+async def test_looks_that_come_faster_than_a_load_do_not_starve_it(start, workspace: Path) -> None:
+    runtime = await start()
+    save(workspace, "capabilities/tools/greet.lua", SLEEPY.replace("one", "two"))
+    async with asyncio.timeout(20):
+        while (
+            runtime.table.active["greet"].candidate.snapshot.files["capabilities/tools/greet.lua"].data
+            != SLEEPY.replace("one", "two").encode()
+        ):
+            await runtime.reloader.follow(frozenset())
+    assert (await call(runtime)).response.result["by"] == "two"
+
+
+async def test_a_slow_load_holds_up_no_other_capability(start, workspace: Path) -> None:
+    write(workspace, tool("quick", 'function invoke(ctx, request) return {ok = true, result = "old"} end'))
+    runtime = await start()
+    save(workspace, "capabilities/tools/greet.lua", SLEEPY)
+    await runtime.reloader.follow(frozenset())
+    save(
+        workspace,
+        "capabilities/tools/quick.lua",
+        'function invoke(ctx, request) return {ok = true, result = "new"} end',
+    )
+    before = runtime.table.active["greet"]
+    await runtime.reloader.follow(frozenset())
+    async with asyncio.timeout(20):
+        while (await call(runtime, "test.quick", {})).response.result != "new":
+            await asyncio.sleep(0.005)
+    assert runtime.table.active["greet"] is before
+
+
+async def test_going_back_to_what_serves_stops_what_is_coming(start, workspace: Path) -> None:
+    runtime = await start()
+    serving = runtime.table.active["greet"]
+    save(workspace, "capabilities/tools/greet.lua", SLEEPY)
+    await runtime.reloader.follow(frozenset())
+    save(workspace, "capabilities/tools/greet.lua", SCRIPT)
+    await runtime.reloader.run(actor=ANN, explicit=True)
+    await runtime.reloader.run(actor=ANN, explicit=True)
+    assert runtime.table.active["greet"] is serving
+    assert runtime.registry.capabilities["greet"].attempt is None

@@ -63,6 +63,10 @@ class Journal:
         """Appends a record in the background; a sink that fails shows in its own health."""
         self._writer.submit(self._audit.note, code, outcome, actor, **fields)
 
+    def defect(self, where: str, error: BaseException | None) -> None:
+        """A defect of the kernel itself, by the name of its exception: what it says may hold anything."""
+        self._bus.emit("/runtime/defect", {"where": where, "error": type(error).__name__})
+
     async def written(self, write: Callable[[], T]) -> T:
         """Runs ``write`` in the same thread, after all that came before, and waits for it."""
         return await asyncio.get_running_loop().run_in_executor(self._writer, write)

@@ -36,6 +36,15 @@ class Plan:
     applied: bool
 
 
+@dataclass(frozen=True, slots=True)
+class _Coming:
+    """A version on its way in; ``ticket`` is the capability's ``wanted`` as long as nothing overtook it."""
+
+    digest: str
+    ticket: int
+    task: asyncio.Task[tuple[GenerationId | None, Rejection | None]]
+
+
 class Reloader:
     """``policy`` is the one in force; ``problems`` what was wrong beyond single manifests at ``looked_at``."""
 
@@ -53,6 +62,7 @@ class Reloader:
         self._max_live = max_live
         self._looking = asyncio.Lock()
         self._tasks: set[asyncio.Task[Any]] = set()
+        self._coming: dict[str, _Coming] = {}
 
     # -- looking ----------------------------------------------------------------------------
 
@@ -66,18 +76,32 @@ class Reloader:
 
     async def run(
         self,
-        changed: frozenset[str] = frozenset(),
         *,
         actor: Actor = KERNEL,
         explicit: bool = False,
         ids: Sequence[str] = (),
         expected: str | None = None,
     ) -> Plan:
-        """Applies what the disk holds. Waits for every publish, not for the drains that follow.
+        """Applies what the disk holds, all of it read again. Waits for every publish, not for the drains that follow.
 
-        ``changed`` names files that must be read again, none of them: all. ``expected`` is the
-        digest of a plan: raises `CallFailed` ``Conflict`` where the disk has moved since.
+        ``expected`` is the digest of a plan: raises `CallFailed` ``Conflict`` where the disk has
+        moved since.
         """
+        digest, work = await self._look(frozenset(), actor, explicit, ids, expected)
+        return Plan(digest, tuple(await asyncio.gather(*work)), True)
+
+    async def follow(self, changed: frozenset[str]) -> None:
+        """Applies what has changed on disk, and waits for nothing of it: a slow load holds up no other one.
+
+        ``changed`` names files that must be read again, none of them: all.
+        """
+        _, work = await self._look(changed, KERNEL, False, (), None)
+        for task in work:
+            task.add_done_callback(self._report)
+
+    async def _look(
+        self, changed: frozenset[str], actor: Actor, explicit: bool, ids: Sequence[str], expected: str | None
+    ) -> tuple[str, list[asyncio.Task[Change]]]:
         async with self._looking:
             scan = await self._scan(changed, settle=True)
             changes = _wanted(self._changes(scan, explicit=explicit), ids)
@@ -88,8 +112,12 @@ class Reloader:
             self.looked_at = self._registry.journal.at()
             if not ids:
                 self._set_strays(scan)
-            work = [self._spawn(self._apply(change, actor)) for change in changes]
-        return Plan(digest, tuple(await asyncio.gather(*work)), True)
+            return digest, [self._spawn(self._apply(change, actor)) for change in changes]
+
+    def _report(self, task: asyncio.Task[Change]) -> None:
+        """A defect in the background is told; whatever it hit was refused and the old version serves."""
+        if not task.cancelled() and task.exception() is not None:
+            self._registry.journal.defect("reload", task.exception())
 
     def _changes(self, scan: Scan, *, explicit: bool) -> list[Change]:
         named, _ = main_verdicts(scan.verdicts, self._registry.capabilities)
@@ -188,10 +216,26 @@ class Reloader:
         """Shadow load, health, publish: one version of a capability at a time, and only the latest wanted.
 
         Returns the name of what serves now, or why it was refused; neither where the version is
-        switched off, or where a newer one overtook it.
+        switched off, or where a newer one overtook it. The same bytes that are on their way already
+        are not loaded twice: without that, a busy disk could overtake every load for ever.
         """
-        capability.wanted += 1
-        ticket = capability.wanted
+        coming = self._coming.get(capability.id)
+        same = coming is not None and (coming.digest, coming.ticket) == (candidate.digest, capability.wanted)
+        if coming is None or not same or fresh:
+            capability.wanted += 1
+            task = asyncio.get_running_loop().create_task(
+                self._bring_up(capability, candidate, actor, capability.wanted, fresh)
+            )
+            coming = self._coming[capability.id] = _Coming(candidate.digest, capability.wanted, task)
+        try:
+            return await asyncio.shield(coming.task)
+        finally:
+            if coming.task.done() and self._coming.get(capability.id) is coming:
+                del self._coming[capability.id]
+
+    async def _bring_up(
+        self, capability: Capability, candidate: Candidate, actor: Actor, ticket: int, fresh: bool
+    ) -> tuple[GenerationId | None, Rejection | None]:
         async with capability.turn:
             while capability.live >= self._max_live and ticket == capability.wanted:
                 capability.room.clear()
@@ -258,9 +302,10 @@ class Reloader:
 
     async def close(self) -> None:
         """Ends what is loading; nothing of it has been published."""
-        for task in tuple(self._tasks):
+        tasks = (*self._tasks, *(coming.task for coming in self._coming.values()))
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _wanted(changes: Iterable[Change], ids: Sequence[str]) -> list[Change]:
