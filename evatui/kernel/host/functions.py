@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 import orjson
@@ -71,17 +72,11 @@ class Functions:
         self._scope = scope
         self._files = Files(parts.tree, parts.layout)
         self._me = Actor(CallerType.CAPABILITY, scope.capability_id)
-        self.by_name: dict[str, Function] = {
-            "fs_read_text": self._fs_read_text,
-            "fs_read_json": self._fs_read_json,
-            "fs_list": self._fs_list,
-            "state_get": self._state_get,
-            "state_set": self._state_set,
-            "emit_event": self._emit_event,
-            "call_tool": self._call_tool,
-            "now": self._now,
-            "log": self._log,
-        }
+
+    def find(self, name: str) -> Function | None:
+        """The function of that name; None where there is none."""
+        found = _BY_NAME.get(name)
+        return partial(found, self) if found else None
 
     async def _fs_read_text(self, given: Arguments, call: HostCall) -> str:
         place, max_bytes = self._place(given, call), given.take_number("max_bytes", _DEFAULT_BYTES, 1, _MAX_BYTES)
@@ -223,6 +218,21 @@ class Functions:
             }
             scope.audit.intent(scope.reservation, intent)
         return act()
+
+
+# Of the class and not of an instance: a table of bound methods is a cycle, and so each call would keep its
+# generation until the next collection.
+_BY_NAME: Mapping[str, Callable[[Functions, Arguments, HostCall], Awaitable[Any]]] = {
+    "fs_read_text": Functions._fs_read_text,
+    "fs_read_json": Functions._fs_read_json,
+    "fs_list": Functions._fs_list,
+    "state_get": Functions._state_get,
+    "state_set": Functions._state_set,
+    "emit_event": Functions._emit_event,
+    "call_tool": Functions._call_tool,
+    "now": Functions._now,
+    "log": Functions._log,
+}
 
 
 def _check_size(what: str, value: Any, limit: int) -> None:

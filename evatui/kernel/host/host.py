@@ -44,7 +44,7 @@ class BoundHost:
         self.calls: list[dict[str, Any]] = []
         self.running: HostCall | None = None
         self._clock = parts.clock
-        self._functions = Functions(parts, scope).by_name
+        self._functions = Functions(parts, scope)
 
     async def __call__(self, function: str, argument: Any) -> Any:
         """The function's JSON-like answer. Raises `CallFailed`. For the event loop; whatever blocks has a thread."""
@@ -68,7 +68,7 @@ class BoundHost:
                 self.calls.append({"fn": call.fn, "target": call.target, "duration_us": duration, "outcome": outcome})
 
     def _named(self, function: str) -> Function:
-        found = self._functions.get(function)
+        found = self._functions.find(function)
         if found is not None:
             return found
         if function in _NOT_AVAILABLE:
