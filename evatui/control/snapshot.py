@@ -56,6 +56,8 @@ class RuntimeInfo:
     since: str
     mode: str
     attached: bool = False
+    shutdown_timeout_ms: int = 15_000
+    """How long calls in flight are waited for when the runtime ends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

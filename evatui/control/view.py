@@ -72,6 +72,7 @@ def runtime_info(runtime: Runtime) -> RuntimeInfo:
         workspace=clean_line(runtime.layout.name, 64),
         since=rfc3339(runtime.since),
         mode=runtime.layout.runtime.mode,
+        shutdown_timeout_ms=runtime.layout.runtime.shutdown_timeout_ms,
     )
 
 

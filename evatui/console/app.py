@@ -1,0 +1,278 @@
+"""The console: where the parts stand on the screen, and how they hear of each other."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import subprocess
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from pathlib import Path
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.timer import Timer
+from textual.widgets import Input
+from textual.worker import Worker, WorkerState
+
+from evatui.console.commands import Commands
+from evatui.console.dispatch import Dispatch
+from evatui.console.feed import Feed
+from evatui.console.panes.audit import AuditPane
+from evatui.console.panes.pane import Pane
+from evatui.console.panes.registry import RegistryPane, lit_edges
+from evatui.console.panes.rejected import RejectedPane
+from evatui.console.theme import ThemedApp
+from evatui.console.view.actions import ACTIONS, VIEWS, Actions, View
+from evatui.console.view.answer import outcome
+from evatui.console.view.detail import sentence
+from evatui.console.view.foot import footer
+from evatui.console.view.header import Link, header, tabs
+from evatui.console.view.ink import EMPTY, Ink, Line, fit, line
+from evatui.console.view.rows import counts_down
+from evatui.console.view.sent import Sent
+from evatui.console.view.words import Look
+from evatui.console.widgets.lines import Lines
+from evatui.console.widgets.prompt import Prompt
+from evatui.console.widgets.row_list import RowList
+from evatui.control.operator import CommandFailed, Operator
+from evatui.control.snapshot import ConsoleSnapshot
+from evatui.kernel.model.errors import ErrorKind
+
+__all__ = ["ConsoleApp", "OpenOperator"]
+
+OpenOperator = Callable[[], Awaitable[Operator]]
+GuardChild = Callable[["subprocess.Popen[bytes]"], AbstractContextManager[object]]
+"""Lets the guard know of an editor while it runs."""
+
+QUIET = frozenset({"capability.plan", "capability.inspect"})
+"""Commands whose answer is shown in full; the status line only hears of their failures."""
+
+
+class ConsoleApp(ThemedApp):
+    """Paints a first frame, then opens the operator. Ends with the `CommandFailed` of an operator that did not open."""
+
+    CSS_PATH = "app.tcss"
+    ENABLE_COMMAND_PALETTE = False
+    AUTO_FOCUS = None
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (118, "-wide")]  # noqa: RUF012 -- as Textual declares them
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-tall")]  # noqa: RUF012
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(action.key, f"act('{action.id}')", action.label, show=False, id=action.id)
+        for action in ACTIONS
+        if action.key
+    ]
+
+    def __init__(
+        self,
+        open_operator: OpenOperator,
+        *,
+        readonly: bool = False,
+        look: Look | None = None,
+        theme: str | None = None,
+        view: View = View.REGISTRY,
+        workspace: Path | None = None,
+    ) -> None:
+        super().__init__(look or Look(), theme)
+        self._open_operator = open_operator
+        self.actions = Actions(readonly=readonly)
+        self.view = view
+        self.workspace = workspace
+        self.guard_child: GuardChild = contextlib.nullcontext
+        self.operator: Operator | None = None
+        self.commands: Commands | None = None
+        self.feed: Feed | None = None
+        self.snapshot: ConsoleSnapshot | None = None
+        self.link = Link(readonly=readonly)
+        self._received = 0.0
+        self._status: Line = EMPTY
+        self._loop_to_leave: asyncio.AbstractEventLoop | None = None
+        self._leaving = False
+        self._tick: Timer | None = None
+        self.first_snapshot = asyncio.Event()
+        self.dispatch_table = Dispatch(self)
+
+    # --- the screen -------------------------------------------------------------------------------
+
+    def compose(self) -> ComposeResult:
+        self.panes: dict[View, Pane] = {
+            pane.view: pane for pane in (RegistryPane(self.look), RejectedPane(self.look), AuditPane(self.look))
+        }
+        self._header = Lines(lambda width: (header(self.snapshot, self.link, width, self.look),), id="header")
+        self._tabs = Lines(self._tab_lines, id="tabs")
+        self._prompt = Prompt(id="prompt")
+        self._status_line = Lines(self._status_lines, id="status")
+        self._footer = Lines(self._footer_lines, id="footer")
+        yield self._header
+        yield self._tabs
+        with Vertical():
+            yield from self.panes.values()
+        yield self._prompt
+        yield self._status_line
+        yield self._footer
+
+    def on_mount(self) -> None:
+        self._loop_to_leave = asyncio.get_running_loop()
+        self.show_view(self.view)
+        if self._leaving:
+            self.exit()
+        else:
+            self.call_after_refresh(self._painted_first)
+
+    def _painted_first(self) -> None:
+        self.run_worker(self._open(), exit_on_error=False, name="open")
+
+    async def _open(self) -> None:
+        try:
+            self.operator = await self._open_operator()
+        except CommandFailed as failed:
+            self.exit(failed)
+            return
+        except Exception as problem:
+            self.exit(CommandFailed(ErrorKind.INTERNAL, f"the runtime did not start ({type(problem).__name__})"))
+            return
+        self.commands = Commands(self.operator, self._command_ended)
+        self.feed = Feed(self.operator, lambda snapshot: self.call_later(self.show, snapshot), self._troubled)
+        self.feed.start()
+
+    def on_unmount(self) -> None:
+        if self.feed is not None:
+            self.feed.close()
+
+    def leave_soon(self) -> None:
+        """Asks the app to leave; from any thread, also before it has started."""
+        self._leaving = True
+        if self._loop_to_leave is not None:
+            self._loop_to_leave.call_soon_threadsafe(self.exit)
+
+    # --- what changed -----------------------------------------------------------------------------
+
+    def show(self, snapshot: ConsoleSnapshot) -> None:
+        if self.snapshot is None:
+            self._status = EMPTY  # what was said while there was nothing to act on
+        self.snapshot = snapshot
+        self._received = time.monotonic()
+        if snapshot.dropped:
+            self.link = replace(self.link, dropped=self.link.dropped + snapshot.dropped)
+        self.panes[View.AUDIT].show(snapshot, 0.0)
+        self._show_pane(0.0)
+        self.first_snapshot.set()
+
+    def _show_pane(self, elapsed: float) -> None:
+        if self.snapshot is None:
+            return
+        self.pane.show(self.snapshot, elapsed)
+        self.refresh_frame()
+        counting = self.view is View.REGISTRY and counts_down(self.snapshot)
+        if self._tick is None and (counting or lit_edges(self.snapshot, elapsed)):
+            self._tick = self.set_timer(1.0, self._ticked)
+
+    def _ticked(self) -> None:
+        self._tick = None
+        self._show_pane(time.monotonic() - self._received)
+
+    def _troubled(self, lost: bool, stalled_s: int) -> None:
+        self.link = replace(self.link, lost=lost, stalled_s=stalled_s)
+        self.set_class(lost or stalled_s > 0, "-lost")
+        self.refresh_frame()
+
+    def refresh_frame(self) -> None:
+        """Header, tabs, status and footer, as far as they differ."""
+        for part in (self._header, self._tabs, self._status_line, self._footer):
+            part.ask_again()
+
+    def on_row_list_moved(self, message: RowList.Moved) -> None:
+        if message.row_list is self.pane.rows:
+            self.pane.cursor_moved()
+            self.refresh_frame()
+
+    def on_row_list_opened(self, message: RowList.Opened) -> None:
+        if message.row_list is self.pane.rows:
+            self.action_act("open")
+
+    def _command_ended(self, sent: Sent) -> None:
+        if sent.failed is not None or sent.command not in QUIET:
+            self.say(outcome(sent))
+        if self.feed is not None:
+            self.feed.pull_now()
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        if event.state is WorkerState.ERROR:
+            kind = type(event.worker.error).__name__
+            self.say(line(("✗ Internal ", Ink.BAD), f"the console failed at that ({kind})"))
+
+    # --- keys -------------------------------------------------------------------------------------
+
+    @property
+    def pane(self) -> Pane:
+        return self.panes[self.view]
+
+    def action_act(self, action_id: str) -> None:
+        """What every key and every click comes to."""
+        action = self.actions.find(action_id)
+        if action is None:
+            self.say(line(("READ-ONLY ", Ink.WARN), "this console was started with --readonly: it only looks"))
+        elif self.view not in action.views:
+            places = ", ".join(f"{VIEWS[view][1]} ({VIEWS[view][0]})" for view in VIEWS if view in action.views)
+            self.say(line(f"{action.label} works in: {places}"))
+        elif why_not := action.enabled(self.snapshot, self.pane.subject()):
+            self.say(line((f"{action.label}: ", Ink.WARN), why_not))
+        else:
+            self.dispatch_table.run(action.id)
+
+    def show_view(self, view: View) -> None:
+        self.view = view
+        for pane in self.panes.values():
+            pane.set_class(pane.view is view, "-current")
+        self.pane.rows.focus()
+        self.say(EMPTY)
+        self._show_pane(time.monotonic() - self._received)
+
+    def say(self, message: Line) -> None:
+        """On the status line, until the cursor is moved; an empty one brings back the selected thing."""
+        self._status = message
+        self.refresh_frame()
+
+    def open_filter(self) -> None:
+        self._prompt.value = self.pane.rows.query_text.text or self._prompt.value
+        self._prompt.add_class("-shown")
+        self._prompt.focus()
+
+    def close_filter(self) -> None:
+        self._prompt.remove_class("-shown")
+        self.pane.rows.focus()
+        self.refresh_frame()
+
+    def on_input_changed(self, message: Input.Changed) -> None:
+        if self._prompt.has_class("-shown"):
+            self.pane.rows.filter(message.value)
+            self.refresh_frame()
+
+    def on_input_submitted(self) -> None:
+        self.close_filter()
+
+    def on_prompt_given_up(self) -> None:
+        self.pane.rows.filter("")
+        self.close_filter()
+
+    # --- lines of the frame -----------------------------------------------------------------------
+
+    def _tab_lines(self, width: int) -> tuple[Line, ...]:
+        badges = {View.REJECTED: len(self.snapshot.rejections) if self.snapshot else 0}
+        views = [(key, title, badges.get(view, 0)) for view, (key, title) in VIEWS.items()]
+        return (tabs(views, VIEWS[self.view][1], self.pane.trail(), width),)
+
+    def _status_lines(self, width: int) -> tuple[Line, ...]:
+        return (fit(self._status, width) if self._status else sentence(self.pane.subject(), self.look, width),)
+
+    def _footer_lines(self, width: int) -> tuple[Line, ...]:
+        return (footer(self.actions, self.view, self.snapshot, self.pane.subject(), width),)
+
+    def _fatal_error(self) -> None:
+        # Textual would print a traceback with local variables, and these may hold anything.
+        self.exit(CommandFailed(ErrorKind.INTERNAL, f"the console failed ({type(self._exception).__name__})"), 1)
+        self._close_messages_no_wait()

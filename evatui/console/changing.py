@@ -1,0 +1,232 @@
+"""Actions that change the runtime: plan or dialog first, then the command, guarded by the generation that was seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from evatui.console.view.answer import plan_changes, plan_lines
+from evatui.console.view.cli import command_line
+from evatui.console.view.ink import EMPTY, Ink, Line, line, wrap
+from evatui.console.view.payload import first_payload, pretty
+from evatui.console.view.sent import Sent
+from evatui.console.view.table import Column, Row
+from evatui.console.view.words import clock, state_label
+from evatui.control.commands import COMMANDS
+from evatui.control.snapshot import CapabilityRow, GenerationRow, RejectionRow
+
+if TYPE_CHECKING:
+    from evatui.console.app import ConsoleApp
+
+__all__ = ["Changing"]
+
+
+class Changing:
+    """Dialogs are imported when they are first opened: the first frame does not wait for them."""
+
+    def __init__(self, app: ConsoleApp) -> None:
+        self._app = app
+        self._drafts: dict[str, str] = {}
+        self.handlers: dict[str, Callable[[], None]] = {
+            "reload": self._reload,
+            "rollback": self._rollback,
+            "drain": self._drain,
+            "disable": self._disable,
+            "enable": self._enable,
+            "call": self._call,
+        }
+
+    # --- reload -----------------------------------------------------------------------------------
+
+    def _reload(self) -> None:
+        subject = self._app.pane.subject()
+        known = subject.id if isinstance(subject, CapabilityRow | RejectionRow) else None
+        # A file without a usable id can only be read again with all others.
+        ids = [known] if known else []
+        self._app.say(line(("… ", Ink.INFO), "reading the disk"))
+        self._app.run_worker(self._plan(ids), exit_on_error=False)
+
+    async def _plan(self, ids: list[str]) -> None:
+        sent = await self._send("capability.plan", ids=ids)
+        if sent.data is None:
+            return
+        plan = sent.data
+        changes = plan_changes(plan)
+        if not changes:
+            self._app.say(line(("✓ ", Ink.OK), "nothing to reload: what serves is what the disk holds"))
+            return
+        lines = plan_lines(plan)
+        source = _wrapped(lines)
+        if all(change.get("action") in ("reject", "hold") for change in changes):
+            from evatui.console.screens.page import Page
+
+            self._app.say(line(("✗ ", Ink.BAD), "nothing to apply: the disk holds no version that may serve"))
+            self._app.push_screen(Page("Nothing to apply", source, pretty(plan)))
+            return
+        params = {"ids": ids, "plan": plan.get("plan_digest")}
+        title = f"Reload: {len(changes)} change" + ("" if len(changes) == 1 else "s")
+        self._confirm("capability.reload", params, title, source, "apply")
+
+    # --- to one capability ------------------------------------------------------------------------
+
+    def _row(self) -> CapabilityRow:
+        row = self._app.pane.subject()
+        assert isinstance(row, CapabilityRow)  # the table enables these for nothing else
+        return row
+
+    def _rollback(self) -> None:
+        from evatui.console.screens.choose import Choose
+
+        row, look = self._row(), self._app.look
+        kept = [item for item in row.generations if item.restorable and item.number != row.number]
+        columns = (
+            Column(title="GEN", width=6),
+            Column(title="VERSION", width=10, flex=1),
+            Column(title="STATE", width=12),
+            Column(title="SINCE", width=8),
+            Column(title="DIGEST", width=12),
+        )
+        rows = [
+            Row(
+                key=item.number,
+                cells=(
+                    line((item.number, Ink.STRONG)),
+                    line(item.version),
+                    state_label(item.state, look),
+                    line((clock(item.since, look), Ink.DIM)),
+                    line((item.digest[:12], Ink.DIM)),
+                ),
+                order=(),
+            )
+            for item in kept
+        ]
+
+        def chosen(number: str | None) -> None:
+            for item in kept:
+                if item.number == number:
+                    self._confirm_rollback(row, item)
+
+        self._app.push_screen(Choose(f"Roll back {row.id}: serve again which?", columns, rows), chosen)
+
+    def _confirm_rollback(self, row: CapabilityRow, item: GenerationRow) -> None:
+        now = f"{row.number} {row.version}" if row.number else "nothing"
+        lines = (
+            line((row.id, Ink.STRONG)),
+            line(f"{item.number} {item.version}", (" serves again, as a new generation, in place of ", Ink.DIM), now),
+            line(_waited(row), (" on what serves now, and then it is freed", Ink.DIM)),
+            line(("The version on disk is held until it changes.", Ink.DIM)),
+        )
+        params = {"id": row.id, "to": item.number, "if_generation": row.generation}
+        self._guarded(row, "capability.rollback", params, f"Roll back to {item.number}?", lines, "roll back")
+
+    def _drain(self) -> None:
+        row = self._row()
+        lines = (
+            line((row.id, Ink.STRONG), f"  {row.number} {row.version}"),
+            line((_waited(row), Ink.WARN if row.in_flight else Ink.PLAIN)),
+            line(("New calls get Unavailable, over reload and restart, until it is enabled (a).", Ink.DIM)),
+        )
+        params = {"id": row.id, "if_generation": row.generation}
+        self._guarded(row, "capability.drain", params, f"Drain {row.id}?", lines, "drain")
+
+    def _disable(self) -> None:
+        row = self._row()
+        lines = (
+            line((row.id, Ink.STRONG), f"  {row.number or ''} {row.version}"),
+            line((_waited(row), Ink.WARN if row.in_flight else Ink.PLAIN)),
+            line(("It stays off over reload and restart, until it is enabled (a).", Ink.DIM)),
+        )
+        params = {"id": row.id, "if_generation": row.generation}
+        self._guarded(row, "capability.disable", params, f"Disable {row.id}?", lines, "disable")
+
+    def _enable(self) -> None:
+        row = self._row()
+        lines = (
+            line((row.id, Ink.STRONG)),
+            line("It is read from the disk again and takes calls if it is sound."),
+        )
+        self._guarded(row, "capability.enable", {"id": row.id}, f"Enable {row.id}?", lines, "enable")
+
+    def _guarded(
+        self, row: CapabilityRow, command: str, params: dict[str, Any], title: str, lines: Sequence[Line], verb: str
+    ) -> None:
+        self._confirm(command, params, title, _wrapped(lines), verb, seen=row)
+
+    def _confirm(
+        self,
+        command: str,
+        params: dict[str, Any],
+        title: str,
+        source: Callable[[int], Sequence[Line]],
+        verb: str,
+        seen: CapabilityRow | None = None,
+    ) -> None:
+        from evatui.console.screens.confirm import Confirm
+
+        equal = line((command_line(command, params), Ink.DIM))
+
+        def shown(width: int) -> list[Line]:
+            return [*source(width), EMPTY, *wrap(equal, width)]
+
+        def answered(sure: bool | None) -> None:
+            if not sure:
+                self._app.say(line((f"not done: {verb}", Ink.DIM)))
+            elif seen is not None and (now := self._moved(seen)):
+                self._app.say(
+                    line(("✗ Conflict ", Ink.BAD), f"{seen.id} moved to {now} since you looked: review again")
+                )
+            else:
+                self._app.say(line(("… ", Ink.INFO), f"{verb} "))
+                self._app.run_worker(self._send(command, **params), exit_on_error=False)
+
+        self._app.push_screen(Confirm(title, shown, verb, COMMANDS[command].danger), answered)
+
+    def _moved(self, seen: CapabilityRow) -> str | None:
+        """What the capability serves by now, where that is not what the dialog spoke of."""
+        snapshot = self._app.snapshot
+        row = next((row for row in snapshot.capabilities if row.id == seen.id), None) if snapshot else None
+        if row is None:
+            return "nothing (it is gone)"
+        return None if row.generation == seen.generation else row.number or str(row.state)
+
+    async def _send(self, command: str, **params: Any) -> Sent:
+        assert self._app.commands is not None  # enabled only where there is a snapshot
+        return await self._app.commands.run(command, **params)
+
+    async def _make_call(self, params: dict[str, Any]) -> Sent:
+        return await self._send("capability.call", **params)
+
+    # --- calls ------------------------------------------------------------------------------------
+
+    def _call(self) -> None:
+        self._app.run_worker(self._open_form(self._row()), exit_on_error=False)
+
+    async def _open_form(self, row: CapabilityRow) -> None:
+        from evatui.console.screens.call import CallForm
+
+        draft = self._drafts.get(row.id)
+        if draft is None:
+            sent = await self._send("capability.inspect", id=row.id)
+            draft = pretty(first_payload(_input_schema(sent.data or {})))
+
+        def kept(text: str | None) -> None:
+            if text is not None:
+                self._drafts[row.id] = text
+
+        self._app.push_screen(CallForm(row, draft, self._make_call), kept)
+
+
+def _input_schema(inspected: Mapping[str, Any]) -> object:
+    """The document, where the runtime gives it; a manifest may hold a path instead."""
+    manifest = inspected.get("manifest")
+    return inspected.get("input_schema") or (manifest.get("input_schema") if isinstance(manifest, Mapping) else None)
+
+
+def _waited(row: CapabilityRow) -> str:
+    if row.in_flight == 1:
+        return "1 call is waited for"
+    return f"{row.in_flight or 'no'} calls are waited for"
+
+
+def _wrapped(lines: Sequence[Line]) -> Callable[[int], list[Line]]:
+    return lambda width: [part for row in lines for part in wrap(row, width, "    ")]

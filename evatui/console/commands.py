@@ -1,0 +1,49 @@
+"""Commands on their way to the runtime: once sent they are the kernel's, whatever becomes of the dialog."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from evatui.console.view.sent import Sent
+from evatui.control.operator import CommandFailed, Operator
+from evatui.kernel.model.errors import ErrorKind
+
+__all__ = ["Commands"]
+
+
+class Commands:
+    """Runs commands to their end. ``done`` is told of every one that has ended."""
+
+    def __init__(self, operator: Operator, done: Callable[[Sent], None]) -> None:
+        self._operator = operator
+        self._done = done
+        self._running: set[asyncio.Task[Sent]] = set()
+
+    async def run(self, command: str, **params: Any) -> Sent:
+        """Waits for the outcome. Cancelling the waiter leaves the command running, and ``done`` still hears of it."""
+        task = asyncio.create_task(self._run(command, params))
+        self._running.add(task)
+        task.add_done_callback(self._ended)
+        return await asyncio.shield(task)
+
+    async def _run(self, command: str, params: Mapping[str, Any]) -> Sent:
+        started = time.perf_counter()
+        data: Mapping[str, Any] | None = None
+        failed: CommandFailed | None = None
+        try:
+            data = await self._operator.run(command, **params)
+        except CommandFailed as problem:
+            failed = problem
+        except Exception as problem:
+            # A defect: its text may name anything, so only its kind is shown.
+            failed = CommandFailed(ErrorKind.INTERNAL, f"the runtime failed to answer ({type(problem).__name__})")
+        took = (time.perf_counter() - started) * 1000
+        return Sent(command=command, params=params, took_ms=took, data=data, failed=failed)
+
+    def _ended(self, task: asyncio.Task[Sent]) -> None:
+        self._running.discard(task)
+        if not task.cancelled():
+            self._done(task.result())

@@ -1,0 +1,98 @@
+"""From the id of an action to what it does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from evatui.console.changing import Changing
+from evatui.console.reading import Reading
+from evatui.console.view.actions import VIEWS, View
+from evatui.console.view.ink import EMPTY, Ink, line
+
+if TYPE_CHECKING:
+    from evatui.console.app import ConsoleApp
+
+__all__ = ["Dispatch"]
+
+
+class Dispatch:
+    """Moving, finding and switching views here; reading and changing in rooms of their own."""
+
+    def __init__(self, app: ConsoleApp) -> None:
+        self._app = app
+        self._before = app.view
+        self.handlers: dict[str, Callable[[], None]] = {
+            **{f"view.{view.value}": self._view(view) for view in VIEWS},
+            "view.last": self._last_view,
+            "zoom": self._zoom,
+            "move.down": self._moving(lambda: app.pane.rows.move(1)),
+            "move.up": self._moving(lambda: app.pane.rows.move(-1)),
+            "move.top": self._moving(lambda: app.pane.rows.move_to_end(last=False)),
+            "move.end": self._moving(lambda: app.pane.rows.move_to_end(last=True)),
+            "move.page_down": self._moving(lambda: app.pane.rows.page(1)),
+            "move.page_up": self._moving(lambda: app.pane.rows.page(-1)),
+            "back": self._back,
+            "filter": app.open_filter,
+            "match.next": lambda: self._match(1),
+            "match.previous": lambda: self._match(-1),
+            "sort": self._sort,
+            "sort.reverse": self._reverse,
+            "follow": self._follow,
+            **Reading(app).handlers,
+            **Changing(app).handlers,
+        }
+
+    def run(self, action_id: str) -> None:
+        self.handlers[action_id]()
+
+    def _view(self, view: View) -> Callable[[], None]:
+        def show() -> None:
+            if view is not self._app.view:
+                self._before = self._app.view
+                self._app.show_view(view)
+
+        return show
+
+    def _last_view(self) -> None:
+        self._view(self._before)()
+
+    def _zoom(self) -> None:
+        self._app.screen.toggle_class("-zoomed")
+
+    def _moving(self, move: Callable[[], None]) -> Callable[[], None]:
+        def moved() -> None:
+            move()
+            self._app.say(EMPTY)
+
+        return moved
+
+    def _back(self) -> None:
+        rows = self._app.pane.rows
+        if rows.query_text:
+            rows.filter("")
+        elif self._app.screen.has_class("-zoomed"):
+            self._zoom()
+        else:
+            self._app.say(line("nothing above this; ", ("q", Ink.KEY), " leaves"))
+            return
+        self._app.say(EMPTY)
+
+    def _match(self, step: int) -> None:
+        found = self._app.pane.rows.step_match(step)
+        self._app.say(EMPTY if found else line("no match; ", ("/", Ink.KEY), " sets what to look for"))
+
+    def _sort(self) -> None:
+        self._app.pane.rows.sort_next()
+        self._app.refresh_frame()
+
+    def _reverse(self) -> None:
+        rows = self._app.pane.rows
+        if rows.sorted_by is None:
+            self._app.say(line("the order is the runtime's; ", ("s", Ink.KEY), " sorts by a column"))
+        else:
+            rows.sort(rows.sorted_by, reverse=not rows.reverse)
+
+    def _follow(self) -> None:
+        self._app.pane.follow()
+        self._app.refresh_frame()

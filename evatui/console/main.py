@@ -1,0 +1,124 @@
+"""``evatui``: the console on a terminal, or a picture of it."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from evatui.console.view.actions import VIEWS, View
+from evatui.console.view.words import Look
+
+if TYPE_CHECKING:
+    from evatui.console.app import OpenOperator
+    from evatui.control.operator import Operator
+
+__all__ = ["main"]
+
+_USAGE = 64
+_SIZE = re.compile(r"(\d{2,3})x(\d{2,3})")
+
+
+class _Size(click.ParamType[tuple[int, int]]):
+    name = "COLUMNSxROWS"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int]:
+        match = _SIZE.fullmatch(str(value))
+        if match is None or int(match[1]) < 40 or int(match[2]) < 12:
+            self.fail(f"{value!r} is not a size such as 120x36 (40x12 to 999x999)", param, ctx)
+        return int(match[1]), int(match[2])
+
+
+def main() -> None:
+    """The entry point; never returns."""
+    try:
+        code = _command.main(standalone_mode=False)
+    except click.UsageError as problem:
+        problem.show()
+        code = _USAGE
+    except click.Abort:
+        code = 130
+    sys.exit(code)
+
+
+@click.command("evatui", context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("workspace", required=False, metavar="[DIR]", type=click.Path(path_type=Path))
+@click.option("--readonly", is_flag=True, help="Only look: no key changes or calls anything.")
+@click.option("--screenshot", type=click.Path(path_type=Path, dir_okay=False), help="Write a picture (SVG) and end.")
+@click.option("--view", type=click.Choice([view.value for view in VIEWS]), default="registry", help="View to start in.")
+@click.option("--size", type=_Size(), default="120x36", show_default=True, help="Of the picture.")
+@click.option("--ascii", is_flag=True, help="Draw with ASCII signs only.")
+@click.option("--theme", help="evatui-dark (default), evatui-light, or a theme of Textual.")
+@click.option("--no-mouse", is_flag=True, help="Leave the mouse to the terminal.")
+@click.option("--attach", is_flag=True, help="Look at the runtime that holds the workspace; leaving ends nothing.")
+@click.option("--state-dir", type=click.Path(path_type=Path, file_okay=False), help="State folder instead of .eva.")
+@click.version_option(package_name="evatui")
+def _command(
+    workspace: Path | None,
+    readonly: bool,
+    screenshot: Path | None,
+    view: str,
+    size: tuple[int, int],
+    ascii: bool,
+    theme: str | None,
+    no_mouse: bool,
+    attach: bool,
+    state_dir: Path | None,
+) -> int:
+    """Operator console of the workspace in DIR (default: the nearest one upward)."""
+    if screenshot is None and not _has_terminal():
+        click.echo("evatui needs a terminal; without one use `eva status`, or `evatui --screenshot FILE`", err=True)
+        return _USAGE
+    if screenshot is not None:
+        # A picture is the same whatever the shell prefers.
+        for name in ("NO_COLOR", "TEXTUAL_THEME", "TEXTUAL_COLOR_SYSTEM"):
+            os.environ.pop(name, None)
+    from evatui.console.theme import theme_names
+
+    if theme is not None and theme not in theme_names():
+        raise click.BadParameter(f"{theme!r}; there are: {', '.join(theme_names())}", param_hint="--theme")
+    from evatui.console.app import ConsoleApp
+
+    app = ConsoleApp(
+        _opener(workspace, state_dir, attach=attach, picture=screenshot is not None, readonly=readonly),
+        readonly=readonly or screenshot is not None,
+        look=Look(ascii=ascii, utc=screenshot is not None),
+        theme=theme,
+        view=View(view),
+        workspace=workspace,
+    )
+    if screenshot is not None:
+        from evatui.console.screenshot import take_screenshot
+
+        return take_screenshot(app, screenshot, size)
+    from evatui.console.launch import launch
+
+    return launch(app, mouse=not no_mouse)
+
+
+def _opener(
+    workspace: Path | None, state_dir: Path | None, *, attach: bool, picture: bool, readonly: bool
+) -> OpenOperator:
+    async def open_operator() -> Operator:
+        from evatui.control import OpenMode, open_workspace, operator_actor
+        from evatui.kernel.model.call import CallerType
+
+        mode = OpenMode.ATTACH if attach else OpenMode.READ if picture else OpenMode.HOLD
+        actor = operator_actor(CallerType.USER)
+        place = state_dir or (Path(given) if (given := os.environ.get("EVA_STATE_DIR")) else None)
+        return await open_workspace(workspace, state_dir=place, mode=mode, actor=actor, readonly=readonly or picture)
+
+    return open_operator
+
+
+def _has_terminal() -> bool:
+    """Textual reads standard input and draws on standard error."""
+    return all(stream is not None and stream.isatty() for stream in (sys.__stdin__, sys.__stderr__))
+
+
+if __name__ == "__main__":
+    main()

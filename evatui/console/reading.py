@@ -1,0 +1,150 @@
+"""Actions that change nothing: open, describe, copy, edit, help, leave."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from textual.app import SuspendNotSupported
+
+from evatui.console.view.actions import VIEWS
+from evatui.console.view.answer import described
+from evatui.console.view.editor import editor_argv, place_of
+from evatui.console.view.foot import help_page, menu_line
+from evatui.console.view.ink import Ink, line, plain, wrap
+from evatui.console.view.payload import pretty
+from evatui.console.view.table import Column, Row
+from evatui.control import workspace_root
+from evatui.control.commands import Danger
+from evatui.control.snapshot import AuditRow, CapabilityRow, RejectionRow
+
+if TYPE_CHECKING:
+    from evatui.console.app import ConsoleApp
+
+__all__ = ["Reading"]
+
+# Dialogs are imported when they are first opened: the first frame does not wait for them.
+
+
+class Reading:
+    def __init__(self, app: ConsoleApp) -> None:
+        self._app = app
+        self.handlers: dict[str, Callable[[], None]] = {
+            "open": self._open,
+            "menu": self._menu,
+            "describe": self._describe,
+            "edit": self._edit,
+            "copy": self._copy,
+            "help": self._help,
+            "leave": self._leave,
+        }
+
+    def _open(self) -> None:
+        from evatui.console.screens.page import Page
+
+        opened = self._app.pane.opened()
+        if opened is not None:
+            self._app.push_screen(Page(opened.title, opened.source, opened.text))
+
+    def _help(self) -> None:
+        from evatui.console.screens.page import Page
+
+        lines = help_page(self._app.actions, self._app.view)
+        text = "\n".join(plain(row) for row in lines)
+        self._app.push_screen(Page(f"Keys, in {VIEWS[self._app.view][1]}", lambda width: lines, text))
+
+    def _menu(self) -> None:
+        from evatui.console.screens.choose import Choose
+
+        app = self._app
+        subject = app.pane.subject()
+        rows: list[Row] = []
+        shortcuts: dict[str, str] = {}
+        for action in app.actions.menu():
+            elsewhere = None if app.view in action.views else f"not in {VIEWS[app.view][1]}"
+            why_not = elsewhere or action.enabled(app.snapshot, subject)
+            rows.append(Row(key=action.id, cells=tuple(menu_line(action, why_not)), order=()))
+            shortcuts |= {action.key: action.id} if action.key else {}
+        columns = (Column(title="KEY", width=3), Column(title="ACTION", width=10), Column(title="", width=20, flex=1))
+        dialog = Choose(f"Actions on {_name(subject)}", columns, rows, shortcuts=shortcuts)
+        app.push_screen(dialog, lambda chosen: app.action_act(chosen) if chosen else None)
+
+    def _describe(self) -> None:
+        subject = self._app.pane.subject()
+        known = subject.capability_id if isinstance(subject, AuditRow) else subject.id if subject else None
+        if known is not None:
+            self._app.run_worker(self._inspect(known), exit_on_error=False)
+
+    async def _inspect(self, capability_id: str) -> None:
+        from evatui.console.screens.page import Page
+
+        assert self._app.commands is not None  # enabled only where there is a snapshot
+        sent = await self._app.commands.run("capability.inspect", id=capability_id)
+        if sent.data is not None:
+            data = sent.data
+            lines = described(data)
+            source = lambda width: [part for row in lines for part in wrap(row, width, "    ")]  # noqa: E731
+            self._app.push_screen(Page(f"{capability_id}   {sent.line}", source, pretty(data)))
+
+    def _copy(self) -> None:
+        text = self._app.pane.copied()
+        self._app.copy_to_clipboard(text)
+        size = f"{len(text):,} characters" if "\n" in text else text
+        self._app.say(line(("✓ ", Ink.OK), f"copied {size}", (" through the terminal (OSC 52)", Ink.DIM)))
+
+    def _leave(self) -> None:
+        app = self._app
+        calls = len(app.snapshot.calls) if app.snapshot else 0
+        if not calls or app.snapshot is None or app.snapshot.runtime.attached:
+            app.exit()
+            return
+        from evatui.console.screens.confirm import Confirm
+
+        many = f"{calls} call" + (" is" if calls == 1 else "s are")
+        lines = (
+            line("The runtime runs in this console and stops with it."),
+            line((many, Ink.WARN), " in flight: they are waited for, then it ends."),
+            line(
+                ("eva serve", Ink.INFO), " and ", ("evatui --attach", Ink.INFO), " keep it running without a console."
+            ),
+        )
+        dialog = Confirm("Leave?", lambda width: lines, "leave", Danger.PLAN, keep="stay")
+        app.push_screen(dialog, lambda sure: app.exit() if sure else None)
+
+    def _edit(self) -> None:
+        subject = self._app.pane.subject()
+        place = place_of(subject) if isinstance(subject, CapabilityRow | RejectionRow) else None
+        file = workspace_root(self._app.workspace) / place[0] if place else None
+        editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+        try:
+            words = shlex.split(editor)
+        except ValueError:
+            words = []
+        if place is None or file is None or not file.is_file() or not words:
+            missing = "EDITOR cannot be read" if not words else "the file is not on this machine"
+            self._app.say(line(("✗ ", Ink.BAD), missing))
+            return
+        self._run_editor(editor_argv(words, str(file), place[1]))
+
+    def _run_editor(self, argv: list[str]) -> None:
+        app = self._app
+        try:
+            with app.suspend():
+                child = subprocess.Popen(argv)
+                with app.guard_child(child):
+                    child.wait()
+        except (OSError, SuspendNotSupported):
+            app.say(line(("✗ ", Ink.BAD), f"{argv[0]} cannot be started here; EDITOR names another one"))
+        else:
+            app.say(line(("✓ ", Ink.OK), "back from the editor; saved files are read by themselves"))
+
+
+def _name(subject: object) -> str:
+    if isinstance(subject, CapabilityRow):
+        return subject.id
+    if isinstance(subject, RejectionRow):
+        return subject.key
+    return f"record {subject.seq}" if isinstance(subject, AuditRow) else "nothing"

@@ -1,0 +1,1 @@
+"""Dialogs, each beside its own style sheet."""

@@ -1,0 +1,23 @@
+"""Something to read: a record, a description, an answer, the keys."""
+
+from __future__ import annotations
+
+from evatui.console.screens.dialog import Dialog, choices
+from evatui.console.widgets.lines import Source
+
+__all__ = ["Page"]
+
+
+class Page(Dialog[None]):
+    """``copied`` is what ``C`` puts on the clipboard."""
+
+    confirm_keys = ("C",)
+    cancel_keys = ("escape", "q", "enter", "question_mark", "f1")
+
+    def __init__(self, title: str, source: Source, copied: str) -> None:
+        super().__init__(title, source, choices(("esc", "back"), ("j k", "scroll"), ("C", "copy")))
+        self._copied = copied
+
+    def confirm(self) -> None:
+        self.app.copy_to_clipboard(self._copied)
+        self.finish(None)

@@ -1,0 +1,34 @@
+"""A picture of a view without a terminal."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from textual.pilot import Pilot
+
+from evatui.console.app import ConsoleApp
+from evatui.console.launch import end_of, say
+
+__all__ = ["take_screenshot"]
+
+
+def take_screenshot(app: ConsoleApp, file: Path, size: tuple[int, int]) -> int:
+    """Writes ``file`` as SVG and returns the exit code. Equal state gives equal bytes."""
+
+    async def pose(pilot: Pilot[object]) -> None:
+        await app.first_snapshot.wait()
+        await pilot.pause()
+        picture.append(app.export_screenshot(title="evatui", simplify=True))
+        app.exit()
+
+    picture: list[str] = []
+    failed = app.run(headless=True, size=size, auto_pilot=pose)
+    code = end_of(app, failed)
+    if code == 0 and picture:
+        try:
+            file.write_text(picture[0], encoding="utf-8")
+        except OSError as problem:
+            say(f"error: {file.name} cannot be written: {os.strerror(problem.errno or 0)}")
+            return 2
+    return code

@@ -1,0 +1,1 @@
+"""What the console shows, as pure functions: nothing in here imports Textual."""

@@ -1,0 +1,234 @@
+"""The one table of actions: bindings, footer, the menu of a thing and ``?`` are made from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from evatui.control.commands import COMMANDS, Danger
+from evatui.control.snapshot import AuditRow, CapabilityRow, ConsoleSnapshot, RejectionRow
+from evatui.kernel.model.lifecycle import State
+
+__all__ = ["ACTIONS", "VIEWS", "Action", "Actions", "Subject", "View"]
+
+
+class View(StrEnum):
+    REGISTRY = "registry"
+    REJECTED = "rejected"
+    AUDIT = "audit"
+
+
+VIEWS: dict[View, tuple[str, str]] = {
+    View.REGISTRY: ("1", "Registry"),
+    View.REJECTED: ("3", "Rejected"),
+    View.AUDIT: ("6", "Audit"),
+}
+"""Key and title of each view."""
+
+Subject = CapabilityRow | RejectionRow | AuditRow | None
+"""The thing under the cursor."""
+
+Enabled = Callable[[ConsoleSnapshot | None, Subject], str | None]
+
+
+def _always(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | None:
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Action:
+    """``enabled`` gives the reason why not, or None. An empty ``key`` is reached through the menu only."""
+
+    id: str
+    key: str
+    label: str
+    help: str
+    group: str
+    shown_key: str = ""
+    command: str | None = None
+    views: frozenset[View] = frozenset(View)
+    enabled: Enabled = _always
+    in_footer: bool = False
+    in_menu: bool = False
+
+    @property
+    def danger(self) -> Danger:
+        """How it must be confirmed. A call with side effects is raised to `Danger.PLAN` where it is made."""
+        return COMMANDS[self.command].danger if self.command else Danger.FREE
+
+    @property
+    def changes(self) -> bool:
+        """Whether a read-only console is without it."""
+        return self.command is not None and (self.danger > Danger.FREE or COMMANDS[self.command].effects)
+
+    @property
+    def name_of_key(self) -> str:
+        return self.shown_key or self.key.partition(",")[0]
+
+
+def _selected(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | None:
+    if snapshot is None:
+        return "the runtime is still starting"
+    return None if subject is not None else "nothing is selected"
+
+
+def _reloadable(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | None:
+    if isinstance(subject, AuditRow):
+        return "a record cannot be reloaded; select its capability in the registry (1)"
+    return _selected(snapshot, subject)
+
+
+def _capability(check: Callable[[CapabilityRow], str | None]) -> Enabled:
+    def enabled(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | None:
+        if missing := _selected(snapshot, subject):
+            return missing
+        if not isinstance(subject, CapabilityRow):
+            return "select a capability in the registry (1)"
+        return check(subject)
+
+    return enabled
+
+
+def _restorable(row: CapabilityRow) -> str | None:
+    earlier = [item for item in row.generations if item.restorable and item.number != row.number]
+    return None if earlier else "no earlier generation of it can be restored"
+
+
+def _drainable(row: CapabilityRow) -> str | None:
+    return None if row.state is State.ACTIVE else f"nothing of it takes calls: it is {row.state}"
+
+
+def _disablable(row: CapabilityRow) -> str | None:
+    if row.state is State.UNREGISTERED:
+        return "it is gone: its manifest was deleted"
+    return "it is disabled already" if row.state is State.DISABLED else None
+
+
+def _enablable(row: CapabilityRow) -> str | None:
+    return None if row.state is State.DISABLED else "it is not disabled"
+
+
+def _callable(row: CapabilityRow) -> str | None:
+    return None if row.generation is not None else f"nothing of it answers: it is {row.state}"
+
+
+def _editable(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | None:
+    if missing := _selected(snapshot, subject):
+        return missing
+    if isinstance(subject, AuditRow):
+        return "a record has no source"
+    return None if subject and subject.path else "its file is not known"
+
+
+def _described(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | None:
+    if missing := _selected(snapshot, subject):
+        return missing
+    if isinstance(subject, CapabilityRow):
+        return None
+    known = subject.id if isinstance(subject, RejectionRow) else subject.capability_id if subject else None
+    return None if known else "it belongs to no capability"
+
+
+_LISTS = frozenset({View.REGISTRY, View.REJECTED})
+
+ACTIONS: tuple[Action, ...] = (
+    *(
+        Action(id=f"view.{view.value}", key=key, label=title.lower(), help=f"The view {title}", group="Views")
+        for view, (key, title) in VIEWS.items()
+    ),
+    Action(id="view.last", key="minus", shown_key="-", label="last view", help="The view before", group="Views"),
+    Action(id="zoom", key="plus", shown_key="+", label="zoom", help="The list alone, or all", group="Views"),
+    Action(id="move.down", key="j,down", shown_key="j ↓", label="down", help="Next row", group="Moving"),
+    Action(id="move.up", key="k,up", shown_key="k ↑", label="up", help="Row before", group="Moving"),
+    Action(id="move.top", key="g,home", label="top", help="First row", group="Moving"),
+    Action(id="move.end", key="G,end", label="end", help="Last row", group="Moving"),
+    Action(id="move.page_down", key="pagedown", shown_key="pgdn", label="page down", help="A page", group="Moving"),
+    Action(id="move.page_up", key="pageup", shown_key="pgup", label="page up", help="A page up", group="Moving"),
+    Action(
+        id="open", key="enter", label="open", help="The whole of the selected thing", group="Reading",
+        enabled=_selected, in_footer=True,
+    ),
+    Action(id="back", key="escape", shown_key="esc", label="up", help="One level up; clears a filter", group="Reading"),
+    Action(
+        id="menu", key="a", label="actions", help="What can be done to the selected thing, or why not",
+        group="Changing", enabled=_selected, in_footer=True,
+    ),
+    Action(
+        id="reload", key="r", label="reload", help="Read the disk again; shows the plan, enter applies it",
+        group="Changing", command="capability.reload", views=_LISTS, enabled=_reloadable, in_footer=True, in_menu=True,
+    ),
+    Action(
+        id="rollback", key="R", label="roll back", help="Serve an earlier generation again: choose, then y",
+        group="Changing", command="capability.rollback", views=_LISTS, enabled=_capability(_restorable),
+        in_footer=True, in_menu=True,
+    ),
+    Action(
+        id="drain", key="x", label="drain", help="Take no new calls and let the running ones end; y confirms",
+        group="Changing", command="capability.drain", views=_LISTS, enabled=_capability(_drainable),
+        in_footer=True, in_menu=True,
+    ),
+    Action(
+        id="disable", key="", label="disable", help="Switch it off until it is enabled again; y confirms",
+        group="Changing", command="capability.disable", views=_LISTS, enabled=_capability(_disablable), in_menu=True,
+    ),
+    Action(
+        id="enable", key="", label="enable", help="Lift a drain or a disable; enter confirms",
+        group="Changing", command="capability.enable", views=_LISTS, enabled=_capability(_enablable), in_menu=True,
+    ),
+    Action(
+        id="call", key="c", label="call", help="Call it with a JSON payload: ctrl+s sends",
+        group="Changing", command="capability.call", views=_LISTS, enabled=_capability(_callable),
+        in_footer=True, in_menu=True,
+    ),
+    Action(
+        id="describe", key="d", label="describe", help="Manifest, permissions, generations and limits",
+        group="Reading", command="capability.inspect", enabled=_described, in_footer=True, in_menu=True,
+    ),
+    Action(
+        id="edit", key="e", label="editor", help="Open $EDITOR at the line of the first mistake, or at the script",
+        group="Reading", views=_LISTS, enabled=_editable, in_footer=True, in_menu=True,
+    ),
+    Action(
+        id="copy", key="C", label="copy", help="Copy it to the clipboard of the terminal (OSC 52)",
+        group="Reading", enabled=_selected, in_menu=True,
+    ),
+    Action(
+        id="filter", key="slash", shown_key="/", label="filter",
+        help="Only rows with these words: cap:x err: gen:41 >1s !not", group="Finding", in_footer=True,
+    ),
+    Action(id="match.next", key="n", label="next match", help="Next row that the last filter matches", group="Finding"),
+    Action(id="match.previous", key="N", label="match before", help="Row before that matches", group="Finding"),
+    Action(id="sort", key="s", label="sort", help="By the next column", group="Finding"),
+    Action(id="sort.reverse", key="S", label="reverse", help="Turn the order round", group="Finding"),
+    Action(
+        id="follow", key="f", label="follow", help="Stay at the newest record", group="Finding",
+        views=frozenset({View.AUDIT}), in_footer=True,
+    ),
+    Action(
+        id="help", key="question_mark,f1", shown_key="?", label="help", help="This page", group="Console",
+        in_footer=True,
+    ),
+    Action(
+        id="leave", key="q,ctrl+q,ctrl+c", label="leave", help="Leave; says what stops with it", group="Console",
+        in_footer=True,
+    ),
+)  # fmt: skip
+
+
+class Actions:
+    """The actions that this console has at all."""
+
+    def __init__(self, *, readonly: bool) -> None:
+        self.all = tuple(action for action in ACTIONS if not (readonly and action.changes))
+        self._by_id = {action.id: action for action in self.all}
+
+    def find(self, action_id: str) -> Action | None:
+        return self._by_id.get(action_id)
+
+    def footer(self, view: View) -> tuple[Action, ...]:
+        return tuple(action for action in self.all if action.in_footer and view in action.views)
+
+    def menu(self) -> tuple[Action, ...]:
+        """What can be done to a thing."""
+        return tuple(action for action in self.all if action.in_menu)

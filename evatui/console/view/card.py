@@ -1,0 +1,58 @@
+"""The card of a refusal, and the page of an audit record."""
+
+from __future__ import annotations
+
+import json
+
+from evatui.console.view.answer import rendered_lines
+from evatui.console.view.ink import EMPTY, Ink, Line, line, wrap
+from evatui.console.view.words import Look, clock
+from evatui.control.snapshot import AuditRow, RejectionRow
+from evatui.kernel.model.diagnostic import Diagnostic
+
+__all__ = ["card", "record", "record_text"]
+
+
+def card(row: RejectionRow, width: int, look: Look) -> list[Line]:
+    """What was refused, what serves meanwhile, and each diagnostic as it is rendered."""
+    meanwhile = (
+        line(("● ", Ink.OK), (row.serving, Ink.STRONG), " goes on answering; saving a sound version replaces it")
+        if row.serving
+        else line(("· ", Ink.DIM), "Nothing answers in its place; saving a sound version brings it up")
+    )
+    lines: list[Line] = [
+        line((f"✗ {row.id or row.path}", Ink.BAD), (f"  {row.path}" if row.id else "", Ink.DIM)),
+        line((f"refused {clock(row.at, look)}", Ink.DIM)),
+        *wrap(meanwhile, width, "  "),
+    ]
+    for diagnostic in row.diagnostics:
+        lines += [EMPTY, *_diagnostic(diagnostic, width)]
+    return lines
+
+
+def _diagnostic(diagnostic: Diagnostic, width: int) -> list[Line]:
+    if diagnostic.rendered:
+        return [part for row in rendered_lines(diagnostic.rendered) for part in wrap(row, width)]
+    lines = list(wrap(line((f"{diagnostic.code} {diagnostic.message}", Ink.BAD)), width))
+    if place := diagnostic.primary:
+        lines.append(line((f"  {place.file}:{place.line}:{place.column}", Ink.DIM)))
+    for note in diagnostic.notes:
+        lines += wrap(line(f"  {note}"), width, "  ")
+    if diagnostic.help:
+        lines += wrap(line(("  ", Ink.PLAIN), (diagnostic.help, Ink.OK)), width, "  ")
+    return lines
+
+
+def record(row: AuditRow, width: int) -> list[Line]:
+    """The whole record, as JSON."""
+    text = record_text(row)
+    return [part for piece in text.split("\n") for part in wrap(_named(piece), width, "    ")]
+
+
+def record_text(row: AuditRow) -> str:
+    return json.dumps(dict(row.record), indent=2, ensure_ascii=False, default=str)
+
+
+def _named(piece: str) -> Line:
+    name, found, value = piece.partition('": ')
+    return line((f"{name}{found}", Ink.DIM), value) if found else line(piece)

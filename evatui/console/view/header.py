@@ -1,0 +1,89 @@
+"""The header: who and where, how many in each state, and whether watch, audit and runtime are well."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evatui.console.view.ink import Ink, Line, fit, join, line, measure
+from evatui.console.view.words import STATE_INKS, Look, count, glyph
+from evatui.control.snapshot import ConsoleSnapshot, Indicator
+from evatui.kernel.model.lifecycle import State
+
+__all__ = ["Link", "header", "tabs"]
+
+_COUNTED = (State.ACTIVE, State.DRAINING, State.REJECTED, State.DISABLED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """How the console stands to the runtime, as far as the console itself knows."""
+
+    readonly: bool = False
+    dropped: int = 0
+    """Rows and events that went by unread, since the start."""
+    lost: bool = False
+    stalled_s: int = 0
+
+
+def header(snapshot: ConsoleSnapshot | None, link: Link, width: int, look: Look) -> Line:
+    """One line of exactly ``width`` cells; what is long gives way to what is wrong."""
+    if snapshot is None:
+        return fit(line(("EVA", Ink.STRONG), ("  loading …", Ink.DIM)), width)
+    right = join(_health(snapshot, link), "  ")
+    states = join(_states(snapshot, look), " ")
+    calls = line((f"{len(snapshot.calls)} call" + ("" if len(snapshot.calls) == 1 else "s"), Ink.PLAIN))
+    middle = join((states, calls))
+    place = f"{snapshot.runtime.host}:{snapshot.runtime.workspace}"
+    room = width - measure(right) - measure(middle) - len("EVA ") - 4
+    where = fit(line((place, Ink.DIM)), min(room, len(place))) if room > 3 else ()
+    left = join((line(("EVA ", Ink.STRONG), *where), middle))
+    return _ends(left, right, width)
+
+
+def _states(snapshot: ConsoleSnapshot, look: Look) -> list[Line]:
+    shown = []
+    for state in _COUNTED:
+        number = snapshot.counts.get(state)
+        ink = STATE_INKS[state] if number else Ink.DIM
+        shown.append(line((f"{glyph(state, look)}{count(number, look)}", ink)))
+    return shown
+
+
+def _health(snapshot: ConsoleSnapshot, link: Link) -> list[Line]:
+    parts = [_indicator("watch", snapshot.watch), _indicator("audit", snapshot.health)]
+    if link.dropped:
+        parts.append(line((f"dropped {link.dropped:,}", Ink.WARN)))
+    if link.readonly:
+        parts.append(line(("READ-ONLY", Ink.WARN)))
+    if snapshot.runtime.attached:
+        parts.append(line((f"attached pid {snapshot.runtime.pid}", Ink.INFO)))
+    if link.lost:
+        parts.append(line(("✗ LOST", Ink.BAD)))
+    elif link.stalled_s:
+        parts.append(line((f"stalled {link.stalled_s} s", Ink.BAD)))
+    else:
+        parts.append(line(("● live", Ink.OK)))
+    return parts
+
+
+def _indicator(name: str, indicator: Indicator) -> Line:
+    if indicator.ok:
+        return line((f"{name} ", Ink.DIM), (indicator.word or "●", Ink.OK))
+    return line((f"{name} ", Ink.DIM), (f"✗ {indicator.word or 'failed'}", Ink.BAD))
+
+
+def tabs(views: Sequence[tuple[str, str, int]], current: str, trail: Line, width: int) -> Line:
+    """Keys, names and badge numbers of the views, and on the right where one is."""
+    shown = []
+    for key, title, badge in views:
+        text = f" {key} {title}" + (f"({badge})" if badge else "") + " "
+        shown.append(line((text, Ink.HERE if title == current else Ink.WARN if badge else Ink.DIM)))
+    return _ends(join(shown, ""), trail, width)
+
+
+def _ends(left: Line, right: Line, width: int) -> Line:
+    room = width - measure(right) - 1
+    if room < 8:
+        return fit(left, width)
+    return (*fit(left, room), (" ", Ink.PLAIN), *right)

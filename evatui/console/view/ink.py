@@ -1,0 +1,129 @@
+"""Lines of text with named inks: what a view function returns, before there is a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+
+from rich.cells import cell_len, set_cell_size
+
+from evatui.kernel.model.text import clean_line
+
+__all__ = ["EMPTY", "Ink", "Line", "Span", "fit", "join", "line", "measure", "plain", "safe", "wrap"]
+
+
+class Ink(StrEnum):
+    """What a piece of text means; the palette gives it a colour, and a weight where there are none."""
+
+    PLAIN = "plain"
+    DIM = "dim"
+    STRONG = "strong"
+    OK = "ok"
+    WARN = "warn"
+    BAD = "bad"
+    INFO = "info"
+    KEY = "key"
+    LIT = "lit"
+    HERE = "here"
+
+
+Span = tuple[str, Ink]
+Line = tuple[Span, ...]
+
+EMPTY: Line = ()
+
+
+def line(*parts: str | Span) -> Line:
+    """A line of its parts; a bare string is plain, and empty parts are left out."""
+    spans = ((part, Ink.PLAIN) if isinstance(part, str) else part for part in parts)
+    return tuple(span for span in spans if span[0])
+
+
+def join(parts: Iterable[Line], gap: str = "  ") -> Line:
+    """The lines of ``parts`` one after the other, with ``gap`` between those that are not empty."""
+    spans: list[Span] = []
+    for part in parts:
+        if part and spans:
+            spans.append((gap, Ink.PLAIN))
+        spans.extend(part)
+    return tuple(spans)
+
+
+def plain(content: Line) -> str:
+    return "".join(text for text, _ in content)
+
+
+def safe(text: str) -> str:
+    """``text`` as one line that cannot move a cursor.
+
+    Snapshots are clean already; this is the last fence, for answers of commands and what was pasted.
+    """
+    return text if text.isprintable() else clean_line(text, len(text) + 1)
+
+
+def measure(content: Line) -> int:
+    """Width in terminal cells."""
+    return sum(cell_len(text) for text, _ in content)
+
+
+def fit(content: Line, width: int, *, right: bool = False) -> Line:
+    """``content`` in exactly ``width`` cells: padded, or cut with an ellipsis."""
+    used = measure(content)
+    if used <= width:
+        pad: Line = ((" " * (width - used), Ink.PLAIN),) if used < width else ()
+        return pad + content if right else content + pad
+    return _cut(content, width)
+
+
+def _cut(content: Line, width: int) -> Line:
+    if width <= 0:
+        return ()
+    spans: list[Span] = []
+    left = width - 1
+    for text, ink in content:
+        size = cell_len(text)
+        if size > left:
+            spans.append((set_cell_size(text, left).rstrip(" ") if left else "", ink))
+            break
+        spans.append((text, ink))
+        left -= size
+    used = sum(cell_len(text) for text, _ in spans)
+    last = spans[-1][1] if spans else Ink.PLAIN
+    return (*(span for span in spans if span[0]), ("…", last), (" " * (width - used - 1), Ink.PLAIN))
+
+
+def wrap(content: Line, width: int, indent: str = "") -> Sequence[Line]:
+    """``content`` over as many lines as it takes, broken at spaces where there are any."""
+    if measure(content) <= width or width <= len(indent) + 1:
+        return (content,)
+    lines: list[Line] = []
+    current: list[Span] = []
+    left = width
+    for word, ink in _words(content):
+        rest = word
+        size = cell_len(rest)
+        if size > left and current and size <= width - len(indent):
+            lines.append(tuple(current))
+            current, left = [(indent, Ink.PLAIN)], width - len(indent)
+            rest = rest.lstrip(" ")
+            size = cell_len(rest)
+        while size > left:
+            head = set_cell_size(rest, left).rstrip(" ") if left > 1 else ""
+            lines.append((*current, (head, ink)))
+            rest = rest[len(head) :] if head else rest
+            current, left = [(indent, Ink.PLAIN)], width - len(indent)
+            size = cell_len(rest)
+        current.append((rest, ink))
+        left -= size
+    lines.append(tuple(current))
+    return tuple(line(*spans) for spans in lines)
+
+
+def _words(content: Line) -> Iterable[Span]:
+    for text, ink in content:
+        start = 0
+        for index in range(1, len(text)):
+            if text[index] == " " and text[index - 1] != " ":
+                yield text[start:index], ink
+                start = index
+        yield text[start:], ink

@@ -1,0 +1,200 @@
+"""From a snapshot to the rows of each list."""
+
+from __future__ import annotations
+
+from evatui.console.view.ink import Ink, Line, join, line
+from evatui.console.view.table import Column, Row
+from evatui.console.view.words import Look, clock, count, duration, seconds, state_label
+from evatui.control.snapshot import AuditRow, Beside, CapabilityRow, ConsoleSnapshot, RejectionRow
+from evatui.kernel.model.ids import fold
+from evatui.kernel.model.lifecycle import State
+
+__all__ = [
+    "AUDIT_COLUMNS",
+    "REGISTRY_COLUMNS",
+    "REJECTED_COLUMNS",
+    "audit_row",
+    "beside",
+    "counts_down",
+    "registry_rows",
+    "rejected_rows",
+    "served",
+]
+
+REGISTRY_COLUMNS = (
+    Column(title="STATE", width=10),
+    Column(title="CAPABILITY", width=19, flex=1),
+    Column(title="SERVES", width=6),
+    Column(title="VERSION", width=9, need=94),
+    Column(title="ALSO", width=22, flex=8),
+    Column(title="FLY", width=3, right=True),
+    Column(title="CALLS", width=7, right=True, need=104),
+    Column(title="ERR", width=4, right=True, need=86),
+    Column(title="SINCE", width=8, need=114),
+)
+_STATE_ORDER = {
+    state: index
+    for index, state in enumerate(
+        (State.REJECTED, State.DRAINING, State.PENDING, State.SHADOW, State.ACTIVE, State.DISABLED, State.UNREGISTERED)
+    )
+}
+
+REJECTED_COLUMNS = (
+    Column(title="REFUSED", width=18, flex=3),
+    Column(title="CODE", width=7),
+    Column(title="PLACE", width=14, flex=4, need=60),
+    Column(title="SERVES", width=6),
+    Column(title="SINCE", width=8, need=52),
+)
+
+AUDIT_COLUMNS = (
+    Column(title="TIME", width=12),
+    Column(title="WHAT", width=22, flex=1),
+    Column(title="CAPABILITY", width=14, flex=3),
+    Column(title="GEN", width=12, flex=2, need=104),
+    Column(title="TOOK", width=7, right=True),
+    Column(title="ERROR", width=13, flex=1),
+    Column(title="ACTOR", width=8, flex=1, need=88),
+)
+_OUTCOMES = {
+    "ok": ("✓", Ink.OK),
+    "error": ("✗", Ink.BAD),
+    "denied": ("✗", Ink.WARN),
+    "intent": ("·", Ink.DIM),
+    "unknown": ("?", Ink.WARN),
+}
+
+
+def registry_rows(snapshot: ConsoleSnapshot, look: Look, elapsed: float = 0.0) -> list[Row]:
+    """One row a capability; ``elapsed`` is the age of the snapshot in seconds, for what counts down."""
+    return [_registry_row(row, look, elapsed) for row in snapshot.capabilities]
+
+
+def _registry_row(row: CapabilityRow, look: Look, elapsed: float) -> Row:
+    also = join((beside(item, look, elapsed) for item in row.beside), "  ") or _remark(row)
+    errors = line((count(row.errors, look), Ink.BAD if row.errors else Ink.DIM))
+    flying = line((count(row.in_flight, look), Ink.STRONG if row.in_flight else Ink.DIM))
+    return Row(
+        key=row.id,
+        cells=(
+            state_label(row.state, look),
+            line((row.id, Ink.STRONG if row.state is not State.UNREGISTERED else Ink.DIM)),
+            line((row.number or "–", Ink.PLAIN if row.number else Ink.DIM)),
+            line((row.version, Ink.DIM)),
+            also,
+            flying,
+            line((count(row.calls, look), Ink.DIM)),
+            errors,
+            line((clock(row.since, look), Ink.DIM)),
+        ),
+        order=(
+            _STATE_ORDER[row.state],
+            fold(row.id),
+            row.number or "",
+            row.version,
+            len(row.beside),
+            row.in_flight,
+            row.calls,
+            row.errors,
+            row.since,
+        ),
+        folded=_folded(
+            row.id, row.name, row.kind, row.state.value, row.version, row.path, row.script, row.reason, *row.marks
+        )
+        + f" cap:{row.id} gen:{row.number} kind:{row.kind} state:{row.state}".casefold(),
+    )
+
+
+def served(row: CapabilityRow) -> Line:
+    """``g41 1.2.0``, or a dash where nothing serves."""
+    if row.number is None:
+        return line(("–", Ink.DIM))
+    return line(row.number, (f" {row.version}", Ink.DIM))
+
+
+def _remark(row: CapabilityRow) -> Line:
+    if row.queued:
+        return line((f"{row.queued} queued", Ink.WARN))
+    if row.errors:
+        return line((f"{row.errors:,} of {row.calls:,} failed", Ink.BAD))
+    if row.marks:
+        return line((", ".join(row.marks), Ink.INFO))
+    if row.on_disk not in ("same", ""):
+        return line((f"disk {row.on_disk}", Ink.WARN))
+    return line((row.reason, Ink.DIM)) if row.state is not State.ACTIVE else ()
+
+
+def beside(item: Beside, look: Look, elapsed: float = 0.0) -> Line:
+    """What lives beside the serving generation, as the ALSO column says it."""
+    if item.what == "draining":
+        calls = f"{item.calls} call" + ("" if item.calls == 1 else "s")
+        left = f", {seconds(item.seconds_left, elapsed)} left" if item.seconds_left is not None else ""
+        return line((f"◐ {item.number} drains {calls}{left}", Ink.WARN))
+    if item.what == "refused":
+        return line(("✗ disk refused ", Ink.BAD), (f"{item.code} {item.place}".strip(), Ink.BAD))
+    return line((f"◌ {item.number} {item.what}".replace("  ", " "), Ink.INFO))
+
+
+def counts_down(snapshot: ConsoleSnapshot) -> bool:
+    """Whether something on the registry changes by the second."""
+    return any(item.seconds_left is not None for row in snapshot.capabilities for item in row.beside)
+
+
+def rejected_rows(snapshot: ConsoleSnapshot, look: Look) -> list[Row]:
+    return [_rejected_row(row, look) for row in snapshot.rejections]
+
+
+def _rejected_row(row: RejectionRow, look: Look) -> Row:
+    first = row.diagnostics[0] if row.diagnostics else None
+    place = first.primary if first else None
+    where = f"{place.file}:{place.line}:{place.column}" if place else row.path
+    code = first.code if first else "–"
+    more = f" +{len(row.diagnostics) - 1}" if len(row.diagnostics) > 1 else ""
+    return Row(
+        key=row.key,
+        cells=(
+            line((f"{look.text('✗')} {row.id or row.path}", Ink.BAD)),
+            line(code),
+            line((where, Ink.DIM), (more, Ink.WARN)),
+            line((row.serving or "–", Ink.OK if row.serving else Ink.DIM)),
+            line((clock(row.at, look), Ink.DIM)),
+        ),
+        order=(fold(row.key), code, where, row.serving or "", row.at),
+        folded=_folded(row.key, row.path, *(f"{item.code} {item.message}" for item in row.diagnostics))
+        + f" cap:{row.id}".casefold(),
+    )
+
+
+def audit_row(row: AuditRow, look: Look) -> Row:
+    """A record as a line; its key is its sequence number."""
+    sign, ink = _OUTCOMES.get(row.outcome, ("·", Ink.PLAIN))
+    took = row.duration_us / 1000
+    return Row(
+        key=str(row.seq),
+        cells=(
+            line((clock(row.at, look, millis=True), Ink.DIM)),
+            line((f"{sign} ", ink), row.code),
+            line((row.capability_id or row.capability, Ink.STRONG)),
+            line((row.generation.rpartition("@")[2], Ink.DIM)),
+            line((duration(took) if row.duration_us else "", Ink.PLAIN)),
+            line((row.error_kind, Ink.BAD)),
+            line((row.actor, Ink.DIM)),
+        ),
+        order=(
+            row.seq,
+            row.code,
+            fold(row.capability_id),
+            row.generation,
+            row.duration_us,
+            row.error_kind,
+            row.actor,
+        ),
+        folded=_folded(row.capability_id, row.capability, row.code, row.outcome, row.actor, row.request_id)
+        + f" cap:{row.capability_id} gen:{row.generation}".casefold()
+        + (f" err:{row.error_kind}".casefold() if row.error_kind else ""),
+        weight_ms=took,
+    )
+
+
+def _folded(*words: str) -> str:
+    return " ".join(filter(None, words)).casefold()

@@ -1,0 +1,115 @@
+"""Rows and columns of a list, and what the filter understands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from evatui.console.view.ink import Ink, Line, fit, line
+
+__all__ = ["Column", "Query", "Row", "head", "lay_out", "shown_columns"]
+
+_GAP = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """``width`` cells, or at least so many where ``flex`` shares out the rest; hidden below ``need`` cells in all."""
+
+    title: str
+    width: int
+    flex: int = 0
+    right: bool = False
+    need: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """``cells`` for every column, also the hidden ones; ``order`` what each column sorts by."""
+
+    key: str
+    cells: tuple[Line, ...]
+    order: tuple[str | float, ...]
+    folded: str = field(default="", compare=False)
+    """Case-folded text that the filter looks through, with words such as ``gen:g41``."""
+    weight_ms: float | None = None
+    """What ``>1s`` compares."""
+
+
+def shown_columns(columns: Sequence[Column], width: int) -> tuple[tuple[int, int], ...]:
+    """Index and width of each column that is shown in ``width`` cells."""
+    chosen = [index for index, column in enumerate(columns) if column.need <= width]
+    spare = max(0, width - sum(columns[index].width for index in chosen) - _GAP * (len(chosen) - 1))
+    shares = sum(columns[index].flex for index in chosen)
+    sizes = []
+    for index in chosen:
+        column = columns[index]
+        extra = spare * column.flex // shares if column.flex else 0
+        spare -= extra
+        shares -= column.flex
+        sizes.append((index, column.width + extra))
+    return tuple(sizes)
+
+
+def lay_out(row: Row, columns: Sequence[Column], shown: Sequence[tuple[int, int]]) -> Line:
+    """The row as one line, cells at fixed places."""
+    return _spaced([fit(row.cells[index], width, right=columns[index].right) for index, width in shown])
+
+
+def head(columns: Sequence[Column], shown: Sequence[tuple[int, int]], sorted_by: int | None, reverse: bool) -> Line:
+    """The titles, the sorted one with an arrow."""
+    cells = []
+    for index, width in shown:
+        arrow = ("▾" if reverse else "▴") if index == sorted_by else ""
+        cells.append(fit(line((columns[index].title + arrow, Ink.DIM)), width, right=columns[index].right))
+    return _spaced(cells)
+
+
+def _spaced(cells: Sequence[Line]) -> Line:
+    spans: list[tuple[str, Ink]] = []
+    for index, cell in enumerate(cells):
+        if index:
+            spans.append((" " * _GAP, Ink.PLAIN))
+        spans.extend(cell)
+    return tuple(spans)
+
+
+_LONGER = re.compile(r">(\d+(?:\.\d+)?)(µs|us|ms|s)")
+_UNITS = {"µs": 0.001, "us": 0.001, "ms": 1.0, "s": 1000.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A filter: every word must be found; ``!word`` must not be; ``>1s`` wants a longer duration."""
+
+    text: str
+    wanted: tuple[str, ...]
+    unwanted: tuple[str, ...]
+    longer_ms: float | None
+
+    @classmethod
+    def parse(cls, text: str) -> Query:
+        wanted, unwanted, longer = [], [], None
+        for word in text.casefold().split():
+            if match := _LONGER.fullmatch(word):
+                longer = float(match[1]) * _UNITS[match[2]]
+            elif word.startswith("!"):
+                unwanted += [word[1:]] if len(word) > 1 else []
+            else:
+                wanted.append(word)
+        return cls(text, tuple(wanted), tuple(unwanted), longer)
+
+    def __bool__(self) -> bool:
+        return bool(self.wanted or self.unwanted or self.longer_ms is not None)
+
+    def select(self, rows: Sequence[Row]) -> list[Row]:
+        """The rows that match, in their order."""
+        found = list(rows)
+        for word in self.wanted:
+            found = [row for row in found if word in row.folded]
+        for word in self.unwanted:
+            found = [row for row in found if word not in row.folded]
+        if self.longer_ms is not None:
+            found = [row for row in found if row.weight_ms is not None and row.weight_ms > self.longer_ms]
+        return found

@@ -1,0 +1,1 @@
+"""Widgets that know lines and rows, but nothing of capabilities."""

@@ -1,0 +1,275 @@
+"""The one list of the console: rows, cursor and marks are known by key, never by position."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich.style import Style
+from textual import events, getters
+from textual.geometry import Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from evatui.console.theme import ThemedApp
+from evatui.console.view.ink import EMPTY, Ink, Line, line
+from evatui.console.view.table import Column, Query, Row, head, lay_out, shown_columns
+from evatui.console.widgets.paint import paint
+
+__all__ = ["RowList"]
+
+_GUTTER = 2
+_SCROLLBAR = 1
+"""Kept free, so that nothing moves when the bar comes and goes."""
+_CACHED_LINES = 512
+
+
+class RowList(ScrollView, can_focus=True):
+    """Shows rows of fixed columns under one line of titles.
+
+    `set_rows` compares by key: cursor and marks stay with their rows through inserts, removals, sorting
+    and filtering, and only lines that look different are painted again.
+    """
+
+    DEFAULT_CSS = """
+    RowList { scrollbar-size-vertical: 1; overflow-x: hidden; height: 1fr; }
+    """
+
+    app = getters.app(ThemedApp)
+
+    @dataclass
+    class Moved(Message):
+        """The cursor stands on another row, or on none."""
+
+        row_list: RowList
+        key: str | None
+
+    @dataclass
+    class Opened(Message):
+        """A click on the row under the cursor."""
+
+        row_list: RowList
+        key: str
+
+    def __init__(self, columns: Sequence[Column], *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.columns = tuple(columns)
+        self.empty: Sequence[Line] = ()
+        """What stands in the place of rows where there are none."""
+        self.query_text = Query.parse("")
+        self.marks: frozenset[str] = frozenset()
+        self.sorted_by: int | None = None
+        self.reverse = False
+        self.follow = False
+        self._rows: Sequence[Row] = ()
+        self._visible: Sequence[Row] = ()
+        self._cursor = 0
+        self._key: str | None = None
+        self._shape: tuple[tuple[int, int], ...] = ()
+        self._strips: dict[str, tuple[Row, object, Strip]] = {}
+        self._pattern = self.query_text
+
+    @property
+    def key(self) -> str | None:
+        """The key of the row under the cursor."""
+        return self._key
+
+    @property
+    def shown(self) -> Sequence[Row]:
+        """The rows that pass the filter, in the order of the screen."""
+        return self._visible
+
+    @property
+    def total(self) -> int:
+        return len(self._rows)
+
+    # --- what to show -----------------------------------------------------------------------------
+
+    def set_rows(self, rows: Sequence[Row], empty: Sequence[Line] = ()) -> None:
+        self._rows = rows
+        self.empty = empty
+        self._arrange()
+
+    def filter(self, text: str) -> None:
+        """Narrows the list; an empty text shows all again, and `step_match` remembers the last one."""
+        self.query_text = Query.parse(text)
+        if self.query_text:
+            self._pattern = self.query_text
+        self._arrange()
+
+    def sort(self, column: int | None, *, reverse: bool = False) -> None:
+        """Sorts by a column, or by the order in which rows were given."""
+        self.sorted_by, self.reverse = column, reverse
+        if column is not None:
+            self.follow = False
+        self._arrange()
+        self.refresh_line(self.scroll_offset.y)
+
+    def sort_next(self) -> None:
+        """The next column from the left, and after the last the given order."""
+        shown = [index for index, _ in self._shape]
+        after = [index for index in shown if self.sorted_by is None or index > self.sorted_by]
+        self.sort(after[0] if after else None)
+
+    def set_follow(self, follow: bool) -> None:
+        self.follow = follow
+        if follow:
+            self.sorted_by = None
+            self._arrange()
+
+    # --- the cursor -------------------------------------------------------------------------------
+
+    def move_to(self, key: str) -> bool:
+        """Puts the cursor on the row with ``key``; false where it is not shown."""
+        for index, row in enumerate(self._visible):
+            if row.key == key:
+                self._put(index)
+                return True
+        return False
+
+    def move(self, step: int) -> None:
+        if step < 0:
+            self.follow = False
+        self._put(self._cursor + step)
+
+    def move_to_end(self, *, last: bool) -> None:
+        self.follow = self.follow and last
+        self._put(len(self._visible) - 1 if last else 0)
+
+    def page(self, direction: int) -> None:
+        self.move(direction * max(1, self.size.height - 2))
+
+    def step_match(self, step: int) -> bool:
+        """To the next row that the last filter matches, round the end; false where there is none."""
+        matching = {row.key for row in self._pattern.select(self._visible)} if self._pattern else set()
+        size = len(self._visible)
+        for distance in range(1, size + 1):
+            index = (self._cursor + step * distance) % size
+            if self._visible[index].key in matching:
+                self.follow = False
+                self._put(index)
+                return True
+        return False
+
+    # --- inside -----------------------------------------------------------------------------------
+
+    def _arrange(self) -> None:
+        rows = self.query_text.select(self._rows) if self.query_text else self._rows
+        if self.sorted_by is not None:
+            column = self.sorted_by
+            rows = sorted(rows, key=lambda row: row.order[column], reverse=self.reverse)
+        before, self._visible = self._visible, rows
+        cursor_before, offset = self._cursor, self.scroll_offset.y
+        on_screen = self._cursor - offset
+        self._cursor = self._find_cursor(before)
+        self.virtual_size = Size(self.size.width, max(len(rows), 1) + 1)
+        if self.follow:
+            self._reveal()
+        elif rows is not before and self._cursor != cursor_before:
+            # Rows came or went above: keep the cursor's line where the eye has it.
+            self.scroll_to(y=max(0, self._cursor - on_screen), animate=False, immediate=True)
+        self._repaint(before, cursor_before, offset)
+        self._tell()
+
+    def _find_cursor(self, before: Sequence[Row]) -> int:
+        last = len(self._visible) - 1
+        if self.follow:
+            return max(0, last)
+        if self._key is not None:
+            if self._cursor <= last and self._visible[self._cursor].key == self._key:
+                return self._cursor
+            for index, row in enumerate(self._visible):
+                if row.key == self._key:
+                    return index
+        return max(0, min(self._cursor, last))
+
+    def _repaint(self, before: Sequence[Row], cursor_before: int, offset_before: int) -> None:
+        offset = self.scroll_offset.y
+        if offset != offset_before or not before or not self._visible:
+            self.refresh()
+            return
+        for index in range(offset, min(offset + self.size.height, max(len(before), len(self._visible)))):
+            old = before[index] if index < len(before) else None
+            new = self._visible[index] if index < len(self._visible) else None
+            moved = self._cursor != cursor_before and index in (self._cursor, cursor_before)
+            if moved or (old is not new and old != new):
+                self.refresh_line(index + 1)
+
+    def _put(self, index: int) -> None:
+        if not self._visible:
+            return
+        old, self._cursor = self._cursor, max(0, min(index, len(self._visible) - 1))
+        for changed in {old, self._cursor}:
+            self.refresh_line(changed + 1)
+        self._reveal()
+        self._tell()
+
+    def _tell(self) -> None:
+        key = self._visible[self._cursor].key if self._visible else None
+        if key != self._key:
+            self._key = key
+            self.post_message(self.Moved(self, key))
+
+    def _reveal(self) -> None:
+        page = max(1, self.size.height - 1)
+        offset = self.scroll_offset.y
+        if self._cursor < offset:
+            self.scroll_to(y=self._cursor, animate=False, immediate=True)
+        elif self._cursor >= offset + page:
+            self.scroll_to(y=self._cursor - page + 1, animate=False, immediate=True)
+
+    def on_resize(self) -> None:
+        self._shape = shown_columns(self.columns, self.size.width - _GUTTER - _SCROLLBAR)
+        self.virtual_size = Size(self.size.width, max(len(self._visible), 1) + 1)
+        self._strips.clear()
+        self._reveal()
+        self.refresh()
+
+    def on_focus(self) -> None:
+        self.refresh_line(self._cursor + 1)
+
+    def on_blur(self) -> None:
+        self.refresh_line(self._cursor + 1)
+
+    def on_click(self, event: events.Click) -> None:
+        index = event.y - 1 + self.scroll_offset.y
+        if event.y == 0 or index >= len(self._visible):
+            return
+        if index == self._cursor:
+            self.post_message(self.Opened(self, self._visible[index].key))
+        else:
+            self.follow = False
+            self._put(index)
+
+    # --- painting ---------------------------------------------------------------------------------
+
+    def render_line(self, y: int) -> Strip:
+        base = self.visual_style.rich_style
+        width = self.size.width
+        if y == 0:
+            titles = head(self.columns, self._shape, self.sorted_by, self.reverse)
+            return paint((("  ", Ink.DIM), *titles), width, self.app.palette, base)
+        index = y - 1 + self.scroll_offset.y
+        if index < len(self._visible):
+            return self._row_strip(index, width, base)
+        if not self._visible and index < len(self.empty):
+            return paint((("  ", Ink.PLAIN), *self.empty[index]), width, self.app.palette, base)
+        return paint(EMPTY, width, self.app.palette, base)
+
+    def _row_strip(self, index: int, width: int, base: Style) -> Strip:
+        row = self._visible[index]
+        here = index == self._cursor
+        palette = self.app.palette
+        look = (here, here and self.has_focus, row.key in self.marks, width, base, id(palette))
+        cached = self._strips.get(row.key)
+        if cached is not None and cached[1] == look and (cached[0] is row or cached[0] == row):
+            return cached[2]
+        gutter = ("▌" if here else " ", Ink.INFO), ("+" if row.key in self.marks else " ", Ink.KEY)
+        over = (palette.cursor if self.has_focus else palette.idle_cursor) if here else None
+        content = (*gutter, *lay_out(row, self.columns, self._shape))
+        strip = paint(line(*content), width, palette, base, over)
+        if len(self._strips) >= _CACHED_LINES:
+            self._strips.clear()
+        self._strips[row.key] = (row, look, strip)
+        return strip

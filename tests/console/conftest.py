@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+from evatui.console.app import ConsoleApp
+from evatui.console.screens import dialog as dialogs
+from evatui.console.screens.dialog import Dialog
+from evatui.console.view.actions import View
+from evatui.console.view.ink import plain
+from evatui.console.view.words import Look
+from evatui.console.widgets.lines import Lines
+from evatui.control.snapshot import ConsoleSnapshot
+from tests.console.fake_operator import Answer, FakeOperator
+from tests.console.scene import scene
+
+
+@dataclass(frozen=True)
+class Console:
+    """A console on a screen without a terminal, its fake runtime, and what a person would do and see."""
+
+    app: ConsoleApp
+    operator: FakeOperator
+    pilot: Pilot[Any]
+
+    async def press(self, *keys: str) -> None:
+        for key in keys:
+            await self.pilot.press(key)
+        await self.settle()
+
+    async def settle(self) -> None:
+        await self.pilot.pause()
+        await self.app.workers.wait_for_complete(
+            [worker for worker in self.app.workers if self.operator.gate is None or self.operator.gate.is_set()]
+        )
+        await self.pilot.pause()
+
+    async def armed(self) -> Dialog[Any]:
+        """The dialog on top, once it takes a confirming key."""
+        dialog = self.dialog
+        while not dialog.armed:
+            await self.pilot.pause(0.02)
+        return dialog
+
+    @property
+    def dialog(self) -> Dialog[Any]:
+        dialog = self.app.screen
+        assert isinstance(dialog, Dialog), f"no dialog is open; the status line says: {self.status}"
+        return dialog
+
+    @property
+    def open_dialogs(self) -> int:
+        return sum(isinstance(screen, Dialog) for screen in self.app.screen_stack)
+
+    @property
+    def status(self) -> str:
+        return self.text("#status")
+
+    @property
+    def key(self) -> str | None:
+        return self.app.pane.rows.key
+
+    def text(self, selector: str) -> str:
+        widget = self.app.screen_stack[0].query_one(selector, Lines)
+        return "\n".join(plain(row).rstrip() for row in widget.lines)
+
+    @property
+    def screen(self) -> str:
+        """What stands on the screen, as text."""
+        return "\n".join(self.strips())
+
+    def strips(self) -> list[str]:
+        compositor = self.app.screen._compositor
+        return ["".join(segment.text for segment in strip) for strip in compositor.render_strips()]
+
+    async def change(self, snapshot: ConsoleSnapshot) -> None:
+        """The runtime moved on, and the console has painted it."""
+        pulls = len(self.operator.pulls)
+        self.operator.change(snapshot)
+        while len(self.operator.pulls) == pulls or self.app.snapshot is None or self.app.snapshot.at != snapshot.at:
+            await self.pilot.pause(0.02)
+        await self.pilot.pause()
+
+
+OpenConsole = Callable[..., AbstractAsyncContextManager[Console]]
+
+
+@pytest.fixture
+def console(monkeypatch: pytest.MonkeyPatch) -> OpenConsole:
+    """``async with console(...) as it``: the console over a scripted runtime, with its first snapshot painted.
+
+    Dialogs arm sooner than for a person, but for tests that say ``quick=False``.
+    """
+
+    @asynccontextmanager
+    async def open_console(
+        snapshot: ConsoleSnapshot | None = None,
+        *,
+        answers: Mapping[str, Answer] | None = None,
+        size: tuple[int, int] = (120, 36),
+        readonly: bool = False,
+        look: Look | None = None,
+        theme: str | None = None,
+        view: View = View.REGISTRY,
+        quick: bool = True,
+    ) -> AsyncIterator[Console]:
+        if quick:
+            monkeypatch.setattr(dialogs, "ARM_AFTER_S", 0.02)
+        operator = FakeOperator(snapshot or scene(), answers)
+
+        async def open_operator() -> FakeOperator:
+            return operator
+
+        app = ConsoleApp(open_operator, readonly=readonly, look=look or Look(utc=True), theme=theme, view=view)
+        async with app.run_test(size=size, notifications=True) as pilot:
+            await app.first_snapshot.wait()
+            await pilot.pause()
+            yield Console(app, operator, pilot)
+
+    return open_console

@@ -1,0 +1,58 @@
+"""The console as a program of its own over a scripted runtime, for tests in a real terminal.
+
+``python -m tests.console.small_console MARKS [SLOW_CLOSE_S] [quiet]``: appends a word to the file MARKS for
+everything that the runtime hears, so that a test reads afterwards what happened. Quiet, nothing counts down.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import Any
+
+from evatui.console.app import ConsoleApp
+from evatui.console.launch import launch
+from evatui.control.snapshot import ConsoleSnapshot, Cursor
+from tests.console.fake_operator import FakeOperator
+from tests.console.scene import capability, scene
+
+
+class MarkingOperator(FakeOperator):
+    def __init__(self, marks: Path, slow_close: float, snapshot: ConsoleSnapshot) -> None:
+        super().__init__(snapshot)
+        self._marks = marks
+        self._slow_close = slow_close
+
+    def mark(self, word: str) -> None:
+        with self._marks.open("a") as file:
+            file.write(f"{word}\n")
+
+    async def run(self, command: str, **params: Any) -> dict[str, Any]:
+        self.mark(command)
+        return await super().run(command, **params)
+
+    async def snapshot(self, since: Cursor) -> ConsoleSnapshot:
+        self.mark("snapshot")
+        return await super().snapshot(since)
+
+    async def close(self) -> None:
+        self.mark("closing")
+        await asyncio.sleep(self._slow_close)
+        self.mark("closed")
+
+
+def main() -> None:
+    marks, slow, quiet = (*sys.argv[1:], *("", "0", "")[len(sys.argv) - 1 :])
+    snapshot = scene(capabilities=(capability("repo-summary", 42),), transitions=()) if quiet else scene()
+    operator = MarkingOperator(Path(marks), float(slow), snapshot)
+
+    async def open_operator() -> FakeOperator:
+        operator.mark("opened")
+        return operator
+
+    sys.exit(launch(ConsoleApp(open_operator), mouse=True))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,354 @@
+"""What each key does to the selected thing, as the runtime hears of it."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from evatui.console.screens.call import CallForm
+from evatui.console.screens.choose import Choose
+from evatui.console.screens.confirm import Confirm
+from evatui.console.screens.page import Page
+from evatui.control.operator import CommandFailed
+from evatui.kernel.model.errors import ErrorKind
+from evatui.kernel.model.lifecycle import State
+from tests.console.conftest import OpenConsole
+from tests.console.scene import at, capability, generation, scene
+
+SERVING = "repo-summary@1.2.0+build.20260504.042"
+PLAN: dict[str, Any] = {
+    "plan_digest": "feed",
+    "applied": False,
+    "changes": [
+        {
+            "id": "repo-summary",
+            "action": "update",
+            "from": SERVING,
+            "to": None,
+            "change_class": "hot",
+            "diff": {
+                "files": [{"path": "capabilities/tools/repo_summary.lua", "from": "a", "to": "b"}],
+                "fields": [{"path": "limits.timeout_ms", "from": 30000, "to": 5000}],
+            },
+            "diagnostics": [],
+        }
+    ],
+}
+INSPECTED: dict[str, Any] = {
+    "id": "repo-summary",
+    "input_schema": {
+        "type": "object",
+        "required": ["path"],
+        "properties": {"path": {"type": "string"}, "depth": {"type": "integer", "default": 3}, "other": {}},
+    },
+}
+ANSWERED: dict[str, Any] = {
+    "response": {"ok": True, "result": {"files": 120}, "meta": None, "error": None},
+    "request_id": "req_0123",
+    "generation": SERVING,
+    "duration_ms": 12.5,
+}
+
+
+async def test_reload_shows_the_plan_and_enter_applies_just_that_plan(console: OpenConsole) -> None:
+    async with console(answers={"capability.plan": PLAN, "capability.reload": {**PLAN, "applied": True}}) as it:
+        it.app.pane.rows.move_to("repo-summary")
+        await it.press("r")
+        assert "limits.timeout_ms" in it.screen
+        assert "capabilities/tools/repo_summary.lua" in it.screen
+        assert it.operator.sent("capability.reload") == []
+        await it.armed()
+        await it.press("enter")
+        assert it.operator.sent("capability.plan") == [{"ids": ["repo-summary"]}]
+        assert it.operator.sent("capability.reload") == [{"ids": ["repo-summary"], "plan": "feed"}]
+        assert "reloaded repo-summary" in it.status
+        assert "eva capability reload repo-summary --plan feed" in it.status
+
+
+async def test_reload_without_a_change_asks_nothing(console: OpenConsole) -> None:
+    same = {"plan_digest": "feed", "changes": [{"id": "repo-summary", "action": "unchanged"}]}
+    async with console(answers={"capability.plan": same}) as it:
+        await it.press("r")
+        assert it.open_dialogs == 0
+        assert "nothing to reload" in it.status
+
+
+async def test_a_plan_that_refuses_everything_cannot_be_applied(console: OpenConsole) -> None:
+    refused = {
+        "plan_digest": "feed",
+        "changes": [{"id": "x", "action": "reject", "diagnostics": [{"code": "EVA-204"}]}],
+    }
+    async with console(answers={"capability.plan": refused}) as it:
+        await it.press("r")
+        assert isinstance(it.dialog, Page)
+        assert "EVA-204" in it.screen
+        await it.armed()
+        await it.press("enter")
+        assert it.operator.sent("capability.reload") == []
+
+
+async def test_drain_says_how_many_calls_wait_and_only_y_drains(console: OpenConsole) -> None:
+    async with console(answers={"capability.drain": {"from": SERVING, "to": None}}) as it:
+        it.app.pane.rows.move_to("repo-summary")
+        await it.press("x")
+        assert "3 calls are waited for" in it.screen
+        await it.armed()
+        await it.press("enter")
+        assert it.open_dialogs == 0
+        assert it.operator.sent("capability.drain") == []
+        await it.press("x")
+        await it.armed()
+        await it.press("y")
+        assert it.operator.sent("capability.drain") == [{"id": "repo-summary", "if_generation": SERVING}]
+        assert "drained repo-summary" in it.status
+
+
+async def test_a_key_typed_before_the_dialog_was_seen_confirms_nothing(console: OpenConsole) -> None:
+    async with console(quick=False) as it:
+        await it.pilot.press("x", "y")
+        await it.settle()
+        assert isinstance(it.dialog, Confirm)
+        assert it.operator.sent("capability.drain") == []
+
+
+async def test_a_target_that_moved_while_the_dialog_was_open_is_refused(console: OpenConsole) -> None:
+    async with console() as it:
+        it.app.pane.rows.move_to("topic-normalize")
+        await it.press("x")
+        rows = tuple(
+            capability("topic-normalize", 55) if row.id == "topic-normalize" else row for row in scene().capabilities
+        )
+        await it.change(scene(capabilities=rows, at=at("14:02:20")))
+        await it.armed()
+        await it.press("y")
+        assert it.operator.sent("capability.drain") == []
+        assert "moved to g55" in it.status
+
+
+async def test_the_action_goes_to_the_row_that_was_seen_though_rows_moved_under_it(console: OpenConsole) -> None:
+    async with console(answers={"capability.drain": {}}) as it:
+        it.app.pane.rows.move_to("topic-normalize")
+        await it.press("x")
+        rows = tuple(row for row in scene().capabilities if row.id != "adapter-result-simplify")
+        await it.change(scene(capabilities=rows, at=at("14:02:20")))
+        await it.armed()
+        await it.press("y")
+        assert [params["id"] for params in it.operator.sent("capability.drain")] == ["topic-normalize"]
+
+
+async def test_rollback_offers_what_can_be_restored_with_the_previous_one_first(console: OpenConsole) -> None:
+    async with console(answers={"capability.rollback": {"from": SERVING, "to": "repo-summary@1.1.9"}}) as it:
+        it.app.pane.rows.move_to("repo-summary")
+        await it.press("R")
+        assert isinstance(it.dialog, Choose)
+        await it.armed()
+        await it.press("enter")
+        assert "g41 1.1.9 serves again" in it.screen
+        await it.armed()
+        await it.press("y")
+        assert it.operator.sent("capability.rollback") == [
+            {"id": "repo-summary", "to": "g41", "if_generation": SERVING}
+        ]
+
+
+async def test_an_older_generation_can_be_chosen(console: OpenConsole) -> None:
+    async with console() as it:
+        it.app.pane.rows.move_to("repo-summary")
+        await it.press("R")
+        await it.armed()
+        await it.press("j", "enter")
+        assert "g37 1.1.8 serves again" in it.screen
+
+
+async def test_what_cannot_be_done_says_why_in_the_status_line(console: OpenConsole) -> None:
+    async with console() as it:
+        it.app.pane.rows.move_to("weather-tides")
+        await it.press("R")
+        assert "no earlier generation of it can be restored" in it.status
+        await it.press("x")
+        assert "nothing of it takes calls: it is Rejected" in it.status
+
+
+async def test_the_menu_has_enable_and_disable_with_reasons(console: OpenConsole) -> None:
+    async with console(answers={"capability.disable": {}, "capability.enable": {}}) as it:
+        it.app.pane.rows.move_to("topic-normalize")
+        await it.press("a")
+        assert "it is not disabled" in it.screen
+        await it.armed()
+        await it.press("j", "j", "j", "enter")
+        assert "Disable topic-normalize?" in it.screen
+        await it.armed()
+        await it.press("y")
+        assert it.operator.sent("capability.disable")[0]["id"] == "topic-normalize"
+        it.app.pane.rows.move_to("scale-report")
+        await it.press("a")
+        await it.armed()
+        await it.press("j", "j", "j", "j", "enter")
+        await it.armed()
+        await it.press("enter")
+        assert it.operator.sent("capability.enable") == [{"id": "scale-report"}]
+
+
+async def test_a_key_in_the_menu_does_what_it_does_outside(console: OpenConsole) -> None:
+    async with console() as it:
+        await it.press("a")
+        await it.armed()
+        await it.press("x")
+        assert "Drain adapter-result-simplify?" in it.screen
+
+
+async def test_call_starts_from_the_schema_and_shows_the_answer(console: OpenConsole) -> None:
+    async with console(answers={"capability.inspect": INSPECTED, "capability.call": ANSWERED}) as it:
+        it.app.pane.rows.move_to("repo-summary")
+        await it.press("c")
+        form = it.dialog
+        assert isinstance(form, CallForm)
+        assert '"depth": 3' in it.screen
+        assert "other" not in it.screen
+        await it.press("ctrl+s")
+        assert it.operator.sent("capability.call") == [
+            {"name": "repo.summary", "provider": "repo-summary", "payload": {"path": "", "depth": 3}}
+        ]
+        assert '"files": 120' in it.screen
+        assert "req_0123" in it.screen
+        assert "eva capability call repo.summary --provider repo-summary" in it.screen
+
+
+async def test_a_call_with_side_effects_is_asked_for_first(console: OpenConsole) -> None:
+    async with console(answers={"capability.call": ANSWERED}) as it:
+        it.app.pane.rows.move_to("weather-radar")
+        await it.press("c")
+        await it.press("ctrl+s")
+        assert isinstance(it.dialog, Confirm)
+        assert it.operator.sent("capability.call") == []
+        await it.armed()
+        await it.press("enter")
+        assert len(it.operator.sent("capability.call")) == 1
+
+
+async def test_the_draft_of_a_call_is_kept(console: OpenConsole) -> None:
+    async with console(answers={"capability.inspect": INSPECTED}) as it:
+        it.app.pane.rows.move_to("repo-summary")
+        await it.press("c")
+        await it.press("ctrl+a", "9", "escape")
+        assert it.open_dialogs == 0
+        await it.press("c")
+        assert "9" in it.dialog.query_one("JsonEditor").text  # type: ignore[attr-defined]
+        assert len(it.operator.sent("capability.inspect")) == 1
+
+
+async def test_a_payload_that_is_no_json_is_not_sent(console: OpenConsole) -> None:
+    async with console() as it:
+        await it.press("c")
+        await it.press("x", "ctrl+s")
+        assert "not JSON" in it.screen
+        assert it.operator.sent("capability.call") == []
+
+
+async def test_an_error_answer_shows_kind_message_and_request_id(console: OpenConsole) -> None:
+    failed = {
+        "response": {"ok": False, "result": None, "error": {"kind": "HandlerError", "message": "no such place"}},
+        "request_id": "req_77",
+    }
+    async with console(answers={"capability.call": failed}) as it:
+        await it.press("c")
+        await it.press("ctrl+s")
+        assert "HandlerError" in it.screen
+        assert "no such place" in it.screen
+        assert "req_77" in it.screen
+
+
+async def test_a_closed_form_leaves_the_call_to_the_runtime(console: OpenConsole) -> None:
+    async with console(answers={"capability.call": ANSWERED}) as it:
+        await it.press("c")
+        it.operator.gate = asyncio.Event()
+        await it.pilot.press("ctrl+s")
+        await it.pilot.pause()
+        await it.pilot.press("escape")
+        await it.pilot.pause()
+        assert it.operator.finished == ["capability.inspect"]
+        it.operator.gate.set()
+        await it.settle()
+        assert it.operator.finished == ["capability.inspect", "capability.call"]
+        assert "called adapter-result-simplify" in it.status
+
+
+@pytest.mark.parametrize("key", ["r", "d"])
+async def test_a_failed_command_shows_kind_message_and_suggestion(console: OpenConsole, key: str) -> None:
+    failed = CommandFailed(ErrorKind.UNAVAILABLE, "the runtime is gone [/foo]", suggestion="eva status")
+    async with console(answers={"capability.plan": failed, "capability.inspect": failed}) as it:
+        await it.press(key)
+        assert "Unavailable" in it.status
+        assert "the runtime is gone [/foo]" in it.status
+        assert "eva status" in it.status
+
+
+async def test_a_defect_behind_a_command_is_no_traceback(console: OpenConsole) -> None:
+    async with console() as it:
+        it.operator.answers["capability.plan"] = ZeroDivisionError("secret")  # type: ignore[assignment]
+        await it.press("r")
+        assert "Internal" in it.status
+        assert "secret" not in it.screen
+
+
+async def test_describe_shows_the_capability(console: OpenConsole) -> None:
+    async with console(answers={"capability.inspect": {"manifest": {"id": "repo-summary", "limits": {"a": 1}}}}) as it:
+        it.app.pane.rows.move_to("repo-summary")
+        await it.press("d")
+        assert isinstance(it.dialog, Page)
+        assert "limits" in it.screen
+        assert it.operator.sent("capability.inspect") == [{"id": "repo-summary"}]
+        await it.press("escape")
+        assert it.open_dialogs == 0
+
+
+async def test_enter_opens_the_audit_record_whole(console: OpenConsole) -> None:
+    async with console() as it:
+        await it.press("6")
+        await it.press("enter")
+        assert '"request_id"' in it.screen
+        assert "fs_read_text" in it.screen
+
+
+async def test_copy_goes_to_the_clipboard_of_the_terminal(console: OpenConsole) -> None:
+    async with console() as it:
+        await it.press("C")
+        assert it.app.clipboard == "adapter-result-simplify"
+        assert "OSC 52" in it.status
+
+
+async def test_leaving_with_calls_in_flight_says_what_stops(console: OpenConsole) -> None:
+    async with console() as it:
+        await it.press("q")
+        assert "1 call is" in it.screen
+        await it.press("escape")
+        assert it.app.is_running
+        await it.press("q")
+        await it.armed()
+        await it.pilot.press("enter")
+        await it.pilot.pause()
+        assert it.app._exit
+
+
+async def test_leaving_an_idle_runtime_or_an_attached_one_asks_nothing(console: OpenConsole) -> None:
+    attached = replace(scene().runtime, attached=True)
+    for snapshot in (scene(calls=()), scene(runtime=attached)):
+        async with console(snapshot) as it:
+            await it.pilot.press("q")
+            await it.pilot.pause()
+            assert it.app._exit
+
+
+async def test_rollback_of_a_capability_that_serves_nothing_is_possible(console: OpenConsole) -> None:
+    old = generation("scale-report", 7, "1.0.0", State.UNREGISTERED, restorable=True)
+    row = capability("scale-report", None, state=State.REJECTED, generations=(old,))
+    async with console(scene(capabilities=(row,)), answers={"capability.rollback": {}}) as it:
+        await it.press("R")
+        await it.armed()
+        await it.press("enter")
+        await it.armed()
+        await it.press("y")
+        assert it.operator.sent("capability.rollback") == [{"id": "scale-report", "to": "g7", "if_generation": None}]
