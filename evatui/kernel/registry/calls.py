@@ -160,14 +160,15 @@ class Calls:
         )
 
     def _scope(self, generation: Generation, flight: Flight, reservation: Reservation) -> CallScope:
-        request, manifest = flight.request, generation.manifest
+        request, candidate = flight.request, generation.candidate
+        manifest = candidate.manifest
         return CallScope(
             capability_id=manifest.id,
             generation=generation.name.id,
             request_id=request.request_id,
             trace_id=request.trace_id,
             deadline=flight.deadline,
-            permissions=lambda: self._permissions(generation.candidate),
+            permissions=lambda: self._permissions(candidate),
             limits=manifest.limits,
             effects=True,
             caller=request.caller,
