@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -44,8 +44,7 @@ _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufffe\
 """What YAML forbids, and the line breaks that no editor shows: NEL, LS, PS and a lone CR would end a comment."""
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """1-based; columns count characters (a byte order mark is none); the end is exclusive."""
 
     line: int
@@ -183,7 +182,7 @@ class _Reader:
     def __init__(self, text: str, file: str) -> None:
         self._file = file
         self._lines = _Lines(text)
-        self._events: Iterator[Any] = yaml.parse(text, Loader=yaml.CSafeLoader)
+        self._next: Callable[[], Any] = yaml.CSafeLoader(text).get_event
         self._problems: list[Diagnostic] = []
         self._nodes = 0
 
@@ -201,44 +200,45 @@ class _Reader:
     def _document(self) -> Node:
         node = Node(None, self._file, self._lines.place(0, 0), Style.PLAIN)
         documents = 0
-        for event in self._events:
+        while not isinstance(event := self._next(), yaml.StreamEndEvent):
             if not isinstance(event, yaml.DocumentStartEvent):
                 continue
             documents += 1
             if documents > 1:
                 self._stop("EVA-109", "a second document starts here", self._place(event))
-            node = self._node(next(self._events), 1)
+            node = self._node(self._next(), 1)
         return node
 
     def _node(self, event: Any, depth: int) -> Node:
-        self._check(event, depth)
-        if isinstance(event, yaml.MappingStartEvent):
-            return self._mapping(event, depth)
-        if isinstance(event, yaml.SequenceStartEvent):
-            return self._sequence(event, depth)
-        return self._scalar(event)
-
-    def _check(self, event: Any, depth: int) -> None:
-        where = self._place(event)
         self._nodes += 1
         if self._nodes > MAX_NODES:
-            self._stop("EVA-108", f"the file holds more than {MAX_NODES:,} values", where)
+            self._stop("EVA-108", f"the file holds more than {MAX_NODES:,} values", self._place(event))
         if depth > MAX_DEPTH:
-            self._stop("EVA-108", f"values are nested deeper than {MAX_DEPTH} levels", where)
+            self._stop("EVA-108", f"values are nested deeper than {MAX_DEPTH} levels", self._place(event))
+        if isinstance(event, yaml.AliasEvent):
+            return self._alias(event)
         if event.anchor is not None:
-            mark = "*" if isinstance(event, yaml.AliasEvent) else "&"
-            word = "alias" if mark == "*" else "anchor"
-            self._add("EVA-105", f"the {word} {mark}{clean_line(event.anchor, 80)} is not allowed", where)
-        if getattr(event, "tag", None) is not None:
-            self._add("EVA-106", f"the tag {clean_line(event.tag, 80)} is not allowed", where)
+            self._add("EVA-105", f"the anchor &{clean_line(event.anchor, 80)} is not allowed", self._place(event))
+        if event.tag is not None:
+            self._add("EVA-106", f"the tag {clean_line(event.tag, 80)} is not allowed", self._place(event))
+        if isinstance(event, yaml.ScalarEvent):
+            return self._scalar(event)
+        return (
+            self._mapping(event, depth) if isinstance(event, yaml.MappingStartEvent) else self._sequence(event, depth)
+        )
+
+    def _alias(self, event: Any) -> Node:
+        where = self._place(event)
+        self._add("EVA-105", f"the alias *{clean_line(event.anchor, 80)} is not allowed", where)
+        return Node(None, self._file, where, Style.PLAIN)
 
     def _mapping(self, start: Any, depth: int) -> Node:
         value: dict[str, Node] = {}
         keys: dict[str, Place] = {}
         last: Any = start
-        while not isinstance(event := next(self._events), yaml.MappingEndEvent):
+        while not isinstance(event := self._next(), yaml.MappingEndEvent):
             key = self._node(event, depth + 1)
-            child = self._node(next(self._events), depth + 1)
+            child = self._node(self._next(), depth + 1)
             last = child
             if not isinstance(key.value, str):
                 self._add("EVA-107", "a key must be text" + _quoted_hint(key), key.place)
@@ -250,22 +250,21 @@ class _Reader:
 
     def _sequence(self, start: Any, depth: int) -> Node:
         value: list[Node] = []
-        while not isinstance(event := next(self._events), yaml.SequenceEndEvent):
+        while not isinstance(event := self._next(), yaml.SequenceEndEvent):
             value.append(self._node(event, depth + 1))
         return Node(value, self._file, self._around(start, event, value[-1] if value else start))
 
     def _scalar(self, event: Any) -> Node:
-        where = self._place(event)
-        if isinstance(event, yaml.AliasEvent):
-            return Node(None, self._file, where, Style.PLAIN)
-        style = {"'": Style.QUOTED, '"': Style.QUOTED, "|": Style.BLOCK, ">": Style.BLOCK}.get(event.style, Style.PLAIN)
-        value: Scalar = event.value
+        text: str = event.value
+        style = _STYLES[event.style]
+        value: Scalar = text
+        where = self._place(event) if style is Style.BLOCK or not text else _marked(event)
         if style is Style.PLAIN:
             try:
-                value = resolve(event.value)
+                value = resolve(text)
             except UnfitNumber:
-                self._add("EVA-110", f"{clean_line(event.value, 40)} is too large or not finite", where)
-        return Node(value, self._file, where, style, event.value)
+                self._add("EVA-110", f"{clean_line(text, 40)} is too large or not finite", where)
+        return Node(value, self._file, where, style, text)
 
     def _around(self, start: Any, end: Any, last: Any) -> Place:
         """A block collection ends with its last value: libyaml's own end is the next token, lines further down."""
@@ -304,6 +303,22 @@ class _Reader:
         self._problems.append(reading_diagnostic(code, message, where.span(self._file), *others))
         if len(self._problems) >= _MAX_DIAGNOSTICS:
             raise _TooMuch
+
+
+_STYLES = {
+    None: Style.PLAIN,
+    "": Style.PLAIN,
+    "'": Style.QUOTED,
+    '"': Style.QUOTED,
+    "|": Style.BLOCK,
+    ">": Style.BLOCK,
+}
+
+
+def _marked(event: Any) -> Place:
+    """As libyaml has it: right for what ends with its last character. Line breaks it alone knows are refused before."""
+    start, end = event.start_mark, event.end_mark
+    return Place(start.line + 1, start.column + 1, end.line + 1, end.column + 1)
 
 
 class _TooMuch(Exception):
