@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from evatui.kernel.workspace.files import FileProblem, ProblemKind, Tree
+from evatui.kernel.workspace.files import FileProblem, ProblemKind, SourceFile, Tree
 from evatui.kernel.workspace.layout import Layout, open_layout
 from evatui.kernel.workspace.snapshot import MAX_SOURCE_BYTES, Snapshot, take_snapshot
 from evatui.kernel.workspace.yaml import plain
@@ -167,23 +168,72 @@ def test_no_manifest_is_no_snapshot(tree: Tree, layout: Layout) -> None:
     assert caught.value.kind is ProblemKind.MISSING
 
 
-def test_a_file_that_never_rests_is_a_problem_and_not_a_version(tree: Tree, layout: Layout, workspace: Path) -> None:
-    stop = threading.Event()
+class BusyTree(Tree):
+    """A tree in which somebody saves around the reads of the script: ``before`` and ``after`` each of them."""
 
-    def write() -> None:
-        with open(workspace / SCRIPT, "ab", buffering=0) as script:
-            while not stop.wait(0.001):
-                script.write(b"-")
+    before: Callable[[], object] = staticmethod(lambda: None)
+    after: Callable[[], object] = staticmethod(lambda: None)
 
-    thread = threading.Thread(target=write)
-    thread.start()
-    try:
-        taken = take_snapshot(tree, layout, GREET)
-    finally:
-        stop.set()
-        thread.join()
+    def read(self, path: str, limit: int, *, max_links: int | None = None) -> SourceFile:
+        if path != SCRIPT:
+            return super().read(path, limit, max_links=max_links)
+        self.before()
+        try:
+            return super().read(path, limit, max_links=max_links)
+        finally:
+            self.after()
+
+
+@pytest.fixture
+def busy(workspace: Path) -> Iterator[BusyTree]:
+    opened = BusyTree(workspace)
+    yield opened
+    opened.close()
+
+
+def once(action: Callable[[], object]) -> Callable[[], object]:
+    waiting = [action]
+    return lambda: waiting.pop()() if waiting else None
+
+
+def test_a_file_that_never_rests_is_a_problem_and_not_a_version(
+    busy: BusyTree, layout: Layout, workspace: Path
+) -> None:
+    with open(workspace / SCRIPT, "ab", buffering=0) as script:
+        busy.before = lambda: script.write(b"-")
+        taken = take_snapshot(busy, layout, GREET)
     assert [problem.code for problem in taken.problems] == ["EVA-115"]
     assert taken.tree is None
+
+
+def test_a_save_between_two_looks_is_not_missed(busy: BusyTree, layout: Layout, put: Put) -> None:
+    busy.after = once(lambda: put(SCRIPT, "-- new"))
+    assert take_snapshot(busy, layout, GREET).files[SCRIPT].data == b"-- new"
+
+
+def test_a_manifest_saved_while_its_script_is_read_is_not_mixed_with_it(
+    busy: BusyTree, layout: Layout, put: Put
+) -> None:
+    put("capabilities/tools/other.lua", "-- other")
+    busy.after = once(lambda: put(GREET, manifest(script="capabilities/tools/other.lua")))
+    taken = take_snapshot(busy, layout, GREET)
+    assert SCRIPT not in taken.files
+    assert taken.files["capabilities/tools/other.lua"].data == b"-- other"
+
+
+def test_a_save_that_first_removes_the_old_file_is_waited_for(
+    busy: BusyTree, layout: Layout, put: Put, workspace: Path
+) -> None:
+    os.unlink(workspace / SCRIPT)
+    busy.after = once(lambda: put(SCRIPT, "-- back"))
+    taken = take_snapshot(busy, layout, GREET)
+    assert (taken.missing, taken.files[SCRIPT].data) == ({}, b"-- back")
+
+
+def test_a_save_that_first_empties_the_file_is_waited_for(busy: BusyTree, layout: Layout, put: Put) -> None:
+    put(SCRIPT, "")
+    busy.after = once(lambda: put(SCRIPT, "-- full"))
+    assert take_snapshot(busy, layout, GREET).files[SCRIPT].data == b"-- full"
 
 
 def test_saves_in_place_and_by_rename_are_never_seen_half(tree: Tree, layout: Layout, workspace: Path) -> None:
@@ -199,7 +249,8 @@ def test_saves_in_place_and_by_rename_are_never_seen_half(tree: Tree, layout: La
             turn += 1
             content = letters[turn % len(letters)]
             if turn % 2:
-                script.write_bytes(content)
+                with open(script, "r+b", buffering=0) as file:
+                    file.write(content)
             else:
                 script.with_suffix(".new").write_bytes(content)
                 os.replace(script.with_suffix(".new"), script)
@@ -208,30 +259,9 @@ def test_saves_in_place_and_by_rename_are_never_seen_half(tree: Tree, layout: La
     thread.start()
     seen: list[Snapshot] = []
     try:
-        seen.extend(take_snapshot(tree, layout, GREET) for _ in range(60))
+        while len({taken.digest for taken in seen}) < 8:
+            seen.append(take_snapshot(tree, layout, GREET))
     finally:
         stop.set()
         thread.join()
-    whole = [taken.files[SCRIPT].data for taken in seen if not taken.problems]
-    assert set(whole) <= set(letters)
-    assert len(set(whole)) > 1
-
-
-def test_a_save_that_first_removes_the_old_file_is_waited_for(tree: Tree, layout: Layout, workspace: Path) -> None:
-    script = workspace / SCRIPT
-    script.unlink()
-    timer = threading.Timer(0.01, lambda: script.write_text("-- back"))
-    timer.start()
-    taken = take_snapshot(tree, layout, GREET)
-    timer.join()
-    assert taken.files[SCRIPT].data == b"-- back"
-
-
-def test_a_save_that_first_empties_the_file_is_waited_for(tree: Tree, layout: Layout, workspace: Path) -> None:
-    script = workspace / SCRIPT
-    script.write_bytes(b"")
-    timer = threading.Timer(0.01, lambda: script.write_text("-- full"))
-    timer.start()
-    taken = take_snapshot(tree, layout, GREET)
-    timer.join()
-    assert taken.files[SCRIPT].data == b"-- full"
+    assert {taken.files[SCRIPT].data for taken in seen if not taken.problems} <= set(letters)
