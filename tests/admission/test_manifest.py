@@ -329,6 +329,17 @@ def test_integrity_names_the_files_that_were_meant(layout: Layout) -> None:
         assert found.primary.line == line_of(files, MANIFEST, f"  {text}")
 
 
+def test_a_key_at_the_wrong_depth_is_told_where_it_belongs(layout: Layout) -> None:
+    found = only(judge(edited(manifest=("priority: 60", "timeout_ms: 60")), layout))
+    assert "timeout_ms belongs under limits" in found.rendered
+
+
+def test_what_is_shown_as_a_name_cannot_steer_a_terminal(layout: Layout) -> None:
+    files = edited(manifest=("name: Team notes", 'name: "Team\\u202e notes\\e[31m"'))
+    name = accepted(judge(files, layout)).manifest.name
+    assert not set("\u202e\x1b") & set(name)
+
+
 def test_no_diagnostic_is_only_a_warning_in_a_refusal(layout: Layout) -> None:
     files = edited(takes=('"required"', '"requird"'))
     candidate = accepted(judge(files, layout))

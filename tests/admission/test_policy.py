@@ -93,6 +93,31 @@ def test_more_in_the_manifest_is_a_refusal_at_the_line_that_asks(
     assert found.primary.line == line_of(files, MANIFEST, line)
 
 
+def test_a_wrong_entry_does_not_move_the_blame_for_the_next_one(layout: Layout) -> None:
+    files = edited(manifest=("      - workspace/docs\n", "      - /etc\n      - workspace/docs\n      - '*'\n"))
+    found = {d.code: d.primary.line for d in refused(judge(files, layout)).diagnostics if d.primary}
+    assert found == {"EVA-210": line_of(files, MANIFEST, "- /etc"), "EVA-410": line_of(files, MANIFEST, "- '*'")}
+
+
+def test_a_root_that_the_workspace_does_not_have_is_told(layout: Layout) -> None:
+    files = edited(manifest=("      - workspace/docs\n", "      - worspace/docs\n"))
+    first, second = refused(judge(files, layout)).diagnostics
+    assert (first.code, first.reason, second.code) == ("EVA-207", "manifest_invalid", "EVA-410")
+    assert first.primary is not None
+    assert (first.primary.line, first.primary.label) == (
+        line_of(files, MANIFEST, "worspace"),
+        "did you mean workspace?",
+    )
+
+
+def test_a_default_above_a_ceiling_is_told_as_such(layout: Layout) -> None:
+    files = edited(manifest=("  memory_bytes: 8388608\n", ""), policy=("version: 1", "ceilings: {memory_bytes: 1000}"))
+    found = only(judge(files, layout))
+    assert "16777216 by default; the policy's ceiling is 1000" in found.message
+    assert found.primary is not None
+    assert found.primary.line == line_of(files, MANIFEST, "limits:")
+
+
 def test_network_true_asks_for_every_host(layout: Layout) -> None:
     asks = ("  network:\n    hosts: [api.example.org]\n    methods: [GET, POST]\n", "  network: true\n")
     found = only(judge(edited(manifest=asks), layout))
@@ -123,6 +148,7 @@ BROKEN = [
     ("grants:\n  - match: {}\n", 2, "EVA-403"),
     ("grants:\n  - match: {ids: a}\n", 2, "EVA-403"),
     ("grants:\n  - match: {ids: [a]}\n    shell: true\n", 3, "EVA-403"),
+    ("grants:\n  - match: {ids: [a]}\n    network: true\n", 3, "EVA-403"),
     ("trusted_sources: [me]\n", 1, "EVA-403"),
     ("ceilings:\n  timeout_ms: '5'\n", 2, "EVA-403"),
     ("credentials: {A: {hosts: [a.org]}}\n", 1, "EVA-403"),
@@ -199,6 +225,13 @@ def test_grants_add_up_ceilings_take_the_minimum_and_deny_beats_grant(layout: La
     verdict = refused(judge(files, layout))
     assert verdict.diagnostics[0].code == "EVA-413"
     assert policy_of(files).policy.denies("team-notes")
+
+
+def test_a_grant_may_say_that_it_grants_no_network_and_no_shell() -> None:
+    text = "grants:\n  - {match: {ids: [a]}, network: false, shell: false}\n"
+    result = policy_of({"capabilities/policies/a.yaml": text})
+    assert not result.diagnostics
+    assert result.policy.grants[0].permissions.network.hosts == ()
 
 
 def test_two_files_may_not_give_a_credential_two_meanings() -> None:

@@ -12,11 +12,12 @@ from evatui.kernel.admission.manifest import Reading, guess_id, read_manifest
 from evatui.kernel.admission.policy import Policy
 from evatui.kernel.admission.policy_check import check_policy
 from evatui.kernel.admission.render import Texts, render
-from evatui.kernel.admission.report import MANIFEST_FAULTS, Report
+from evatui.kernel.admission.report import MANIFEST_FAULTS, Fault, Report, nearest
 from evatui.kernel.admission.verdict import Candidate, Rejection, Verdict
 from evatui.kernel.admission.versions import check_supported
 from evatui.kernel.model.diagnostic import Diagnostic, Level, Reason, Span
 from evatui.kernel.model.ids import fold
+from evatui.kernel.model.permissions import ALL
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.workspace.layout import Layout
 from evatui.kernel.workspace.paths import normal
@@ -42,6 +43,7 @@ def admit(
     reading = read_manifest(snapshot.tree)
     report = reading.report
     _check_gate(reading, layout)
+    _check_roots(reading, layout)
     check_integrity(reading.raw, snapshot, report)
     if not report.failed:
         check_supported(reading.raw, report)
@@ -102,6 +104,19 @@ def _check_gate(reading: Reading, layout: Layout) -> None:
         modes = ", ".join(gate["allowed_modes"])
         message = f"the runtime is in the mode {layout.runtime.mode}, the skill runs in {modes}"
         reading.report.add("EVA-213", message, reading.report.span(("runtime_gate",), key=True))
+
+
+def _check_roots(reading: Reading, layout: Layout) -> None:
+    """A path that begins with no root of the workspace would never lead anywhere."""
+    for way, entries in reading.raw.get("permissions", {}).get("fs", {}).items():
+        for entry in entries:
+            root = entry.partition("/")[0]
+            if root not in (ALL, *layout.roots):
+                near = nearest(root, layout.roots)
+                message = f'permissions.fs.{way}: the workspace has no root "{clean_line(root, 80)}"'
+                label = f"did you mean {near}?" if near else f"roots: {', '.join(layout.roots)}"
+                at = reading.report.item(("permissions", "fs", way), entry)
+                reading.report.fault(Fault.FORM, message, at, label=label)
 
 
 def _denials(reading: Reading, policy: Policy, policy_diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:

@@ -119,20 +119,20 @@ class Grant:
 
 @dataclass(frozen=True, slots=True)
 class FlagOr:
-    """``true``, ``false``, or a block that says it in detail."""
+    """``false``, or a block that says it in detail; ``true`` as well, unless ``refusal`` says why not."""
 
     record: Record
-    open_shell: bool = False
+    refusal: str = ""
 
     def read(self, node: Node, at: Pointer, report: Report) -> Any:
         if isinstance(node.value, dict):
             return self.record.read(node, at, report)
         value = Flag().read(node, at, report)
-        if value is True and self.open_shell:
-            report.fault(Fault.OPEN_SHELL, "shell: true is refused: it asks for every command", at)
+        if value is True and self.refusal:
+            report.fault(Fault.ASKS_ALL, f"{at[-1]}: true is refused: {self.refusal}", at)
             return INVALID
         return value
 
     def schema(self) -> dict[str, Any]:
-        flag = {"const": False} if self.open_shell else {"type": "boolean"}
+        flag = {"const": False} if self.refusal else {"type": "boolean"}
         return {"anyOf": [flag, self.record.schema()]}

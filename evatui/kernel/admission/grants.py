@@ -46,10 +46,9 @@ class Area:
 
 @dataclass(frozen=True, slots=True)
 class Excess:
-    """An entry that is asked for and not granted; ``index`` is its place in the list of those asked for."""
+    """An entry that is asked for and not granted."""
 
     area: Area
-    index: int
     entry: Any
 
 
@@ -128,10 +127,7 @@ def intersect(left: Permissions, right: Permissions) -> Permissions:
 def excess(asked: Permissions, granted: Permissions) -> tuple[Excess, ...]:
     """Everything that ``asked`` has beyond ``granted``: each entry must be covered by one granted entry."""
     return tuple(
-        Excess(area, index, entry)
-        for area in AREAS
-        for index, entry in enumerate(area.entries(asked))
-        if not area.gives(granted, entry)
+        Excess(area, entry) for area in AREAS for entry in area.entries(asked) if not area.gives(granted, entry)
     )
 
 

@@ -27,6 +27,7 @@ from evatui.kernel.model.manifest import (
     TrustSource,
 )
 from evatui.kernel.model.permissions import ALL, Adapters, Events, Files, Network, Permissions, Shell
+from evatui.kernel.model.text import clean, clean_line
 from evatui.kernel.workspace.yaml import Node
 
 __all__ = ["Reading", "guess_id", "permissions", "place_source", "read_manifest"]
@@ -110,8 +111,8 @@ def _build(raw: dict[str, Any], source: TrustSource) -> Manifest:
         lua=LuaSpec(**{**raw["lua"], "modules": MappingProxyType(raw["lua"]["modules"])}),
         input_schema=raw["input_schema"],
         output_schema=raw["output_schema"],
-        name=raw["name"],
-        description=raw["description"],
+        name=clean_line(raw["name"]),
+        description=clean(raw["description"]),
         enabled=raw["enabled"],
         priority=raw["priority"],
         capabilities=tuple(raw["capabilities"]),

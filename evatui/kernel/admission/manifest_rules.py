@@ -131,7 +131,9 @@ _PERMISSIONS = Record(
         ),
         "network": Field(FlagOr(_NETWORK), "false, or hosts and methods; true asks for every host.", False),
         "shell": Field(
-            FlagOr(Record({"commands": Field(COMMANDS, "Fixed argv prefixes.", [])}), open_shell=True),
+            FlagOr(
+                Record({"commands": Field(COMMANDS, "Fixed argv prefixes.", [])}), refusal="it asks for every command"
+            ),
             "false, or a list of command prefixes.",
             False,
         ),

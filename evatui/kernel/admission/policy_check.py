@@ -32,13 +32,12 @@ def _deny(manifest: Manifest, policy: Policy, report: Report) -> None:
         report.add("EVA-413", f"the policy denies the id {manifest.id}", report.span(("id",)))
     if policy.deny.kinds and any(kind in (ALL, manifest.kind.value) for kind in policy.deny.kinds):
         report.add("EVA-413", f"the policy denies the kind {manifest.kind}", report.span(("kind",)))
-    for index, name in enumerate(manifest.capabilities):
-        if policy.deny.name(name):
-            report.add("EVA-413", f"the policy denies the name {name}", report.span(("capabilities", index)))
-    for index, name in enumerate(manifest.permissions.adapters.capabilities):
-        if policy.deny.name(name):
-            at: Pointer = ("permissions", "adapters", "capabilities", index)
-            report.add("EVA-413", f"the policy denies calls to {name}", report.span(at))
+    for name in filter(policy.deny.name, manifest.capabilities):
+        span = report.span(report.item(("capabilities",), name))
+        report.add("EVA-413", f"the policy denies the name {name}", span)
+    for name in filter(policy.deny.name, manifest.permissions.adapters.capabilities):
+        span = report.span(report.item(("permissions", "adapters", "capabilities"), name))
+        report.add("EVA-413", f"the policy denies calls to {name}", span)
 
 
 def _ceilings(manifest: Manifest, policy: Policy, report: Report) -> None:
@@ -66,18 +65,18 @@ def _trust(manifest: Manifest, policy: Policy, report: Report) -> None:
 
 
 def _names(manifest: Manifest, granted: Granted, report: Report) -> None:
-    for index, name in enumerate(manifest.capabilities):
+    for name in manifest.capabilities:
         if not granted.name(name):
             message = f"the policy does not let {manifest.id} provide {name}"
             notes = (f"names it may provide: {', '.join(granted.names) or 'none'}",)
-            report.add("EVA-412", message, report.span(("capabilities", index)), notes=notes)
+            report.add("EVA-412", message, report.span(report.item(("capabilities",), name)), notes=notes)
 
 
 def _permissions(manifest: Manifest, policy: Policy, granted: Granted, report: Report) -> None:
-    for index, topic in enumerate(manifest.permissions.events.emit):
+    for topic in manifest.permissions.events.emit:
         if topic != ALL and is_kernel_topic(topic):
-            at: Pointer = ("permissions", "events", "emit", index)
-            report.add("EVA-410", f"only the kernel emits {topic}", report.span(at), fix="Use a topic of your own.")
+            span = report.span(report.item(("permissions", "events", "emit"), topic))
+            report.add("EVA-410", f"only the kernel emits {topic}", span, fix="Use a topic of your own.")
     for more in excess(manifest.permissions, granted.permissions):
         if more.area.path != ("network", "methods") or granted.permissions.network.hosts:
             _refuse(manifest, policy, granted, more, report)
@@ -87,7 +86,7 @@ def _refuse(manifest: Manifest, policy: Policy, granted: Granted, more: Excess, 
     path = ".".join(("permissions", *more.area.path))
     given = [_text(entry) for entry in more.area.entries(granted.permissions)]
     message = f"{path} asks for {_text(more.entry)}, the policy grants {', '.join(given[:8]) or 'nothing'} here"
-    span = report.span(("permissions", *more.area.path, more.index), label="not granted")
+    span = report.span(report.item(("permissions", *more.area.path), more.entry), label="not granted")
     report.add("EVA-410", message, span, notes=(_origin(manifest, policy, granted),), fix=_fix(manifest, more))
 
 

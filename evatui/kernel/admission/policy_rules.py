@@ -15,6 +15,7 @@ from evatui.kernel.admission.entries import (
     HOST,
     ID_GLOB,
     NAME_GLOB,
+    FlagOr,
     Grant,
     GrantPath,
     Topic,
@@ -100,8 +101,16 @@ _GRANT = Record(
             ),
             "Files.",
         ),
-        "network": Field(Record({"hosts": Field(Grant(HOST), "Host names, or *.domain.", [])}), "Network."),
-        "shell": Field(Record({"commands": Field(COMMANDS, "Fixed argv prefixes.", [])}), "Commands."),
+        "network": Field(
+            FlagOr(Record({"hosts": Field(Grant(HOST), "Host names, or *.domain.", [])}), "list the hosts"),
+            "Network.",
+            False,
+        ),
+        "shell": Field(
+            FlagOr(Record({"commands": Field(COMMANDS, "Fixed argv prefixes.", [])}), "list the commands"),
+            "Commands.",
+            False,
+        ),
         "env": Field(Grant(CREDENTIAL), "Names of credentials.", []),
         "adapters": Field(
             Record(

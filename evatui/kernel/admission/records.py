@@ -151,11 +151,17 @@ class Record:
     def _unknown(self, name: str, at: Pointer, report: Report) -> None:
         near = nearest(name, self.fields)
         label = f"did you mean {near}?" if near else ""
-        notes = () if near else (f"known keys{inside(at)}: {', '.join(self.fields)}",)
+        notes = () if near else (self._hint(name, at),)
         fix = f"Write {near}, or remove the key." if near else None
         report.fault(
             Fault.UNKNOWN_KEY, f"unknown key {quoted(name)}", (*at, name), key=True, label=label, notes=notes, fix=fix
         )
+
+    def _hint(self, name: str, at: Pointer) -> str:
+        for outer, entry in self.fields.items():
+            if isinstance(entry.rule, Record) and name in entry.rule.fields:
+                return f"{name} belongs under {dotted((*at, outer))}"
+        return f"known keys{inside(at)}: {', '.join(self.fields)}"
 
     def complete(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """``values`` with the defaults of everything that they leave out, at every depth."""

@@ -12,7 +12,7 @@ from evatui.kernel.admission.codes import diagnose
 from evatui.kernel.admission.redact import hide, looks_secret
 from evatui.kernel.model.diagnostic import Diagnostic, Level, Span
 from evatui.kernel.model.text import clean_line
-from evatui.kernel.workspace.yaml import Node, Style, key_place, place
+from evatui.kernel.workspace.yaml import Node, Style, key_place, place, plain
 
 __all__ = ["MANIFEST_FAULTS", "POLICY_FAULTS", "Fault", "Pointer", "Report", "nearest", "shown"]
 
@@ -36,7 +36,7 @@ class Fault(Enum):
     PATH = auto()
     TWICE = auto()
     RUNTIME_WORKER = auto()
-    OPEN_SHELL = auto()
+    ASKS_ALL = auto()
 
 
 MANIFEST_FAULTS: Mapping[Fault, str] = {
@@ -53,7 +53,7 @@ MANIFEST_FAULTS: Mapping[Fault, str] = {
     Fault.PATH: "EVA-210",
     Fault.TWICE: "EVA-211",
     Fault.RUNTIME_WORKER: "EVA-212",
-    Fault.OPEN_SHELL: "EVA-417",
+    Fault.ASKS_ALL: "EVA-417",
 }
 POLICY_FAULTS: Mapping[Fault, str] = dict.fromkeys(Fault, "EVA-403") | {Fault.UNKNOWN_KEY: "EVA-402"}
 
@@ -88,6 +88,16 @@ class Report:
     def node(self, at: Pointer) -> Node | None:
         """What is written at ``at``, if anything is."""
         return _follow(self.tree, at)
+
+    def item(self, at: Pointer, entry: Any) -> Pointer:
+        """The place of an entry within the list at ``at``; the list's own where it stands for itself.
+
+        Never count on an entry's index in a value that was read: what was wrong is left out there.
+        """
+        node = self.node(at)
+        written = list(entry) if isinstance(entry, tuple) else entry
+        items = node.value if node is not None and isinstance(node.value, list) else []
+        return next(((*at, index) for index, child in enumerate(items) if plain(child) == written), at)
 
     def span(self, at: Pointer, *, key: bool = False, label: str = "") -> Span:
         """Where the value (or the key) at ``at`` stands; what is not there is placed at what it belongs in."""
