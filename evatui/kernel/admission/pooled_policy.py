@@ -96,7 +96,8 @@ class Policy:
     audit: AuditLevels
     credentials: Mapping[str, Mapping[str, Any]]
     settings: Mapping[str, Any]
-    _effective: dict[Any, Permissions] = field(default_factory=dict, repr=False, compare=False)
+    _effective: dict[int, tuple[Manifest, Permissions]] = field(default_factory=dict, repr=False, compare=False)
+    """By identity, which the kept manifest makes unique: hashing all permissions would cost more than the lookup."""
 
     def granted(self, manifest: Manifest) -> Granted:
         """The pooled grants that match, without what deny takes away."""
@@ -110,13 +111,13 @@ class Policy:
 
     def effective(self, manifest: Manifest) -> Permissions:
         """What the manifest asks for and the policy gives now. Cheap: asked at every host call, on any thread."""
-        key = (manifest.id, manifest.kind, manifest.trust, manifest.capabilities, manifest.permissions)
-        found = self._effective.get(key)
-        if found is None:
-            found = intersect(self._without_denied(manifest.permissions), self.granted(manifest).permissions)
-            if len(self._effective) >= _CACHED:
-                self._effective.clear()
-            self._effective[key] = found
+        known = self._effective.get(id(manifest))
+        if known is not None and known[0] is manifest:
+            return known[1]
+        found = intersect(self._without_denied(manifest.permissions), self.granted(manifest).permissions)
+        if len(self._effective) >= _CACHED:
+            self._effective.clear()
+        self._effective[id(manifest)] = (manifest, found)
         return found
 
     def denies(self, capability_id: str) -> bool:
