@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evatui.kernel.workspace.access import Access, ByDescriptor, ByPath
+from evatui.kernel.workspace.access import Access, ByDescriptor, ByPath, Leaves
 from evatui.kernel.workspace.files import EntryKind, FileProblem, ProblemKind, Tree
 
 from .conftest import Put
@@ -202,6 +202,23 @@ def test_threads_listing_one_folder_see_all_of_it(root: Path, put: Put) -> None:
         thread.join()
     tree.close()
     assert counts == [200] * 80
+
+
+@pytest.mark.parametrize("kind", [ByDescriptor, ByPath])
+def test_a_step_never_follows_a_link(root: Path, put: Put, kind: Callable[[], Access]) -> None:
+    """Even where the look before it still saw a folder or a file."""
+    put("real/x", "fine")
+    (root / "folder").symlink_to("real")
+    (root / "real" / "file").symlink_to("x")
+    access = kind()
+    folder = access.root(root)
+    inner = access.enter(folder, "real")
+    with pytest.raises((OSError, Leaves)):
+        access.enter(folder, "folder")
+    with pytest.raises((OSError, Leaves)):
+        access.open(inner, "file")
+    access.leave(inner)
+    access.leave(folder)
 
 
 def test_swapping_a_folder_for_a_link_never_leads_out(root: Path, put: Put, tmp_path: Path) -> None:

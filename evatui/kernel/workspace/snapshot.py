@@ -56,15 +56,19 @@ def take_snapshot(tree: Tree, layout: Layout, path: str) -> Snapshot:
     else keeps it from being read is in ``problems``.
     """
     reader = _Reader(tree, layout, path)
-    started = since = time.monotonic()
+    started = time.monotonic()
     current = reader.read()
-    while not reader.settled(current, time.monotonic() - since):
+    since, unchanged_s = time.monotonic(), 0.0
+    while not reader.settled(current, unchanged_s):
         if time.monotonic() - started > _PATIENCE_S:
             return reader.snapshot(current, (_still_changing(path),))
         time.sleep(_AGAIN_S)
+        begun = time.monotonic()
         previous, current = current, reader.read()
-        if current.fingerprint() != previous.fingerprint():
-            since = time.monotonic()
+        if current.fingerprint() == previous.fingerprint():
+            unchanged_s = begun - since  # between two looks: a thread that had to wait for a core saw nothing
+        else:
+            since, unchanged_s = time.monotonic(), 0.0
     return reader.snapshot(current)
 
 

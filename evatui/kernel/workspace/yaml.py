@@ -7,17 +7,17 @@ schema of YAML 1.2, and bounds on size, depth and number of values. Merge keys (
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import Any
 
 import yaml
 
 from evatui.kernel.model.diagnostic import Diagnostic, Span
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.workspace.codes import reading_diagnostic
+from evatui.kernel.workspace.lines import Lines, Place
 from evatui.kernel.workspace.scalars import Scalar, UnfitNumber, resolve
 
 __all__ = [
@@ -39,21 +39,8 @@ MAX_DEPTH = 32
 MAX_NODES = 10_000
 _MAX_DIAGNOSTICS = 20
 _BOM = "\ufeff"
-_LINE_BREAK = re.compile("\r\n|\n")
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]|\r(?!\n)")
 """What YAML forbids, and the line breaks that no editor shows: NEL, LS, PS and a lone CR would end a comment."""
-
-
-class Place(NamedTuple):
-    """1-based; columns count characters (a byte order mark is none); the end is exclusive."""
-
-    line: int
-    column: int
-    end_line: int
-    end_column: int
-
-    def span(self, file: str, label: str = "", *, primary: bool = True) -> Span:
-        return Span(file, self.line, self.column, self.end_line, self.end_column, label, primary)
 
 
 class Style(Enum):
@@ -141,9 +128,9 @@ def _decode(data: bytes, file: str) -> str:
     except UnicodeDecodeError as error:
         before = data[: error.start].decode("utf-8")
         message = f"byte 0x{data[error.start]:02x} at offset {error.start} is not UTF-8"
-        span = _Lines(before.removeprefix(_BOM)).end().span(file)
+        span = Lines(before.removeprefix(_BOM)).end().span(file)
         raise YamlProblem([reading_diagnostic("EVA-102", message, span)]) from None
-    lines = _Lines(text.removeprefix(_BOM))
+    lines = Lines(text.removeprefix(_BOM))
     if found := _FORBIDDEN.search(lines.text):
         offset = len(data) - len(lines.text[found.start() :].encode())
         message = f"the character U+{ord(found[0]):04X} at offset {offset} is not allowed"
@@ -152,36 +139,12 @@ def _decode(data: bytes, file: str) -> str:
     return lines.text
 
 
-class _Lines:
-    """Character offsets into places. Ends never fall on the empty line behind a last line break."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self._starts = [0, *(match.end() for match in _LINE_BREAK.finditer(text))]
-
-    def place(self, start: int, end: int) -> Place:
-        text = self.text
-        while end > start and text[end - 1] in " \t\r\n":
-            end -= 1
-        if start >= len(text):
-            start = end = len(text.rstrip("\r\n"))
-        return Place(*self._at(start), *self._at(max(start, end)))
-
-    def end(self) -> Place:
-        at = self._at(len(self.text))
-        return Place(*at, *at)
-
-    def _at(self, offset: int) -> tuple[int, int]:
-        line = bisect_right(self._starts, offset)
-        return line, offset - self._starts[line - 1] + 1
-
-
 class _Reader:
     """One walk over libyaml's events, so that bounds hold before anything is built."""
 
     def __init__(self, text: str, file: str) -> None:
         self._file = file
-        self._lines = _Lines(text)
+        self._lines = Lines(text)
         self._next: Callable[[], Any] = yaml.CSafeLoader(text).get_event
         self._problems: list[Diagnostic] = []
         self._nodes = 0
