@@ -98,7 +98,7 @@ def start_kernel(root: Path, state_dir: Path | None, *, writes: bool, listens: b
     except StorageError as error:
         raise CommandFailed(
             ErrorKind.UNAVAILABLE,
-            f"the state database cannot be used: {error}",
+            str(error),
             suggestion="move .eva/state.db aside and start again",
         ) from None
     except CallFailed as failed:

@@ -236,8 +236,14 @@ def _call(flight: Flight, now: float) -> CallRow:
         started_at=flight.started_at,
         elapsed_ms=(now - flight.started) * 1000,
         deadline_ms=(flight.deadline - flight.started) * 1000,
+        host_call=_host_call(flight),
         queued=generation is None,
     )
+
+
+def _host_call(flight: Flight) -> str:
+    running = flight.host.running if flight.host else None
+    return clean_line(f"{running.fn} {running.target or ''}".strip(), 120) if running else ""
 
 
 def _transition(edge: Edge) -> Transition:

@@ -104,3 +104,22 @@ async def test_enable_says_when_the_manifest_itself_switches_it_off(start, works
     with pytest.raises(CallFailed) as refused:
         await runtime.operations.enable("greet", ANN)
     assert "enabled: true" in refused.value.error.message
+
+
+SLEEPY = SCRIPT.replace(
+    "function health_check(ctx)\n",
+    "function health_check(ctx)\n  local t = os.clock() while os.clock() - t < 0.2 do end\n",
+)
+
+
+async def test_looks_at_the_disk_during_a_rollback_neither_stop_nor_undo_it(start, workspace: Path) -> None:
+    save(workspace, "capabilities/tools/greet.lua", SLEEPY)
+    runtime = await start()
+    await updated(runtime, workspace, SCRIPT.replace("one", "two"))
+    back = asyncio.create_task(runtime.operations.rollback("greet", ANN))
+    while not back.done():
+        await runtime.reloader.follow(frozenset())
+    for _ in range(3):
+        await runtime.reloader.run(actor=ANN, explicit=True)
+    assert (await back).action == "rollback"
+    assert (await call(runtime)).response.result["by"] == "one"

@@ -164,6 +164,7 @@ class Calls:
         manifest = candidate.manifest
         return CallScope(
             capability_id=manifest.id,
+            capability=request.capability,
             generation=generation.name.id,
             request_id=request.request_id,
             trace_id=request.trace_id,

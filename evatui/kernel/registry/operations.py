@@ -112,13 +112,14 @@ class Operations:
             first = verdict.diagnostics[0]
             raise failure(ErrorKind.CONFLICT, f"{kept.name.short} would be refused now: {first.code} {first.message}")
         await self._hold(capability, None)
-        name, rejected = await self._reloader.bring_up(capability, verdict, actor, fresh=True)
-        if rejected is not None:
-            first = rejected.diagnostics[0]
-            raise failure(ErrorKind.CONFLICT, f"{kept.name.short} does not load any more: {first.message}")
+        before, capability.quarantined = capability.quarantined, bad  # first: a look at the disk may come in between
+        name, rejected = await self._reloader.bring_back(capability, verdict, actor)
         if name is None:
-            raise failure(ErrorKind.CONFLICT, f"{capability.id} changed meanwhile: look again")
-        capability.quarantined = bad
+            capability.quarantined = before
+            why = (
+                f"does not load any more: {rejected.diagnostics[0].message}" if rejected else "was not wanted any more"
+            )
+            raise failure(ErrorKind.CONFLICT, f"{kept.name.short} of {capability.id} {why}")
         self._registry.journal.tell(
             "rolled_back",
             capability.id,

@@ -36,13 +36,16 @@ class Plan:
     applied: bool
 
 
+_Ended = tuple[GenerationId | None, Rejection | None]
+
+
 @dataclass(frozen=True, slots=True)
 class _Coming:
     """A version on its way in; ``ticket`` is the capability's ``wanted`` as long as nothing overtook it."""
 
     digest: str
     ticket: int
-    task: asyncio.Task[tuple[GenerationId | None, Rejection | None]]
+    task: asyncio.Task[_Ended]
 
 
 class Reloader:
@@ -210,21 +213,18 @@ class Reloader:
             if self.policy is not None and self.policy.denies(capability.id):
                 self._registry.withdraw(capability, State.DISABLED, actor, Reason.POLICY_DENIED.value)
 
-    async def bring_up(
-        self, capability: Capability, candidate: Candidate, actor: Actor, *, fresh: bool = False
-    ) -> tuple[GenerationId | None, Rejection | None]:
-        """Shadow load, health, publish: one version of a capability at a time, and only the latest wanted.
+    async def bring_up(self, capability: Capability, candidate: Candidate, actor: Actor) -> _Ended:
+        """Serves what the disk holds: shadow load, health, publish; only the latest version wanted.
 
         Returns the name of what serves now, or why it was refused; neither where the version is
         switched off, or where a newer one overtook it. The same bytes that are on their way already
         are not loaded twice: without that, a busy disk could overtake every load for ever.
         """
         coming = self._coming.get(capability.id)
-        same = coming is not None and (coming.digest, coming.ticket) == (candidate.digest, capability.wanted)
-        if coming is None or not same or fresh:
+        if coming is None or (coming.digest, coming.ticket) != (candidate.digest, capability.wanted):
             capability.wanted += 1
             task = asyncio.get_running_loop().create_task(
-                self._bring_up(capability, candidate, actor, capability.wanted, fresh)
+                self._bring_up(capability, candidate, actor, capability.wanted)
             )
             coming = self._coming[capability.id] = _Coming(candidate.digest, capability.wanted, task)
         try:
@@ -233,21 +233,26 @@ class Reloader:
             if coming.task.done() and self._coming.get(capability.id) is coming:
                 del self._coming[capability.id]
 
-    async def _bring_up(
-        self, capability: Capability, candidate: Candidate, actor: Actor, ticket: int, fresh: bool
-    ) -> tuple[GenerationId | None, Rejection | None]:
+    async def bring_back(self, capability: Capability, candidate: Candidate, actor: Actor) -> _Ended:
+        """Serves an earlier version as a new generation. What the disk holds meanwhile does not overtake it."""
+        capability.wanted += 1
+        return await self._bring_up(capability, candidate, actor, None)
+
+    async def _bring_up(self, capability: Capability, candidate: Candidate, actor: Actor, ticket: int | None) -> _Ended:
         async with capability.turn:
-            while capability.live >= self._max_live and ticket == capability.wanted:
+            while capability.live >= self._max_live and not _overtaken(capability, ticket):
                 capability.room.clear()
                 await capability.room.wait()
-            if ticket != capability.wanted:
+            serving = capability.active.digest if capability.active else None
+            known = ticket is not None and candidate.digest in (serving, capability.quarantined)
+            if known or _overtaken(capability, ticket):
                 return None, None
             self._registry.begin(capability, actor)
             if not candidate.manifest.enabled or capability.hold is not None:
                 self._rest(capability, candidate, actor)
                 return None, None
             try:
-                return await self._load(capability, candidate, actor, ticket, fresh)
+                return await self._load(capability, candidate, actor, ticket)
             except Exception as error:
                 self._registry.refuse(capability, broken(candidate, error), actor)
                 raise
@@ -257,9 +262,7 @@ class Reloader:
         self._registry.park(capability, candidate, actor, reason)
         self._registry.withdraw(capability, State.UNREGISTERED, actor, reason)
 
-    async def _load(
-        self, capability: Capability, candidate: Candidate, actor: Actor, ticket: int, fresh: bool
-    ) -> tuple[GenerationId | None, Rejection | None]:
+    async def _load(self, capability: Capability, candidate: Candidate, actor: Actor, ticket: int | None) -> _Ended:
         registry = self._registry
         loaded = await self._shadow.load(candidate)
         if isinstance(loaded, Rejection):
@@ -267,13 +270,13 @@ class Reloader:
             return None, loaded
         published = False
         try:
-            name = await self._name(capability, candidate, fresh)
+            name = await self._name(capability, candidate, fresh=ticket is None)
             registry.shadow_loaded(capability, name, actor)
             unhealthy = await self._shadow.health(candidate, loaded, name.id)
             if unhealthy is not None:
                 registry.refuse(capability, unhealthy, actor)
                 return None, unhealthy
-            if ticket != capability.wanted:
+            if _overtaken(capability, ticket):
                 registry.forget_attempt(capability, actor)
                 return None, None
             registry.publish(capability, candidate, loaded, name, actor)
@@ -283,7 +286,7 @@ class Reloader:
             if not published:
                 loaded.close()
 
-    async def _name(self, capability: Capability, candidate: Candidate, fresh: bool) -> GenerationId:
+    async def _name(self, capability: Capability, candidate: Candidate, *, fresh: bool) -> GenerationId:
         record = await asyncio.to_thread(
             self._history.record_generation,
             capability.id,
@@ -306,6 +309,11 @@ class Reloader:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _overtaken(capability: Capability, ticket: int | None) -> bool:
+    """Is the version not wanted any more? What an operator ordered (no ticket) is, while the capability is there."""
+    return capability.gone or (ticket is not None and ticket != capability.wanted)
 
 
 def _wanted(changes: Iterable[Change], ids: Sequence[str]) -> list[Change]:
