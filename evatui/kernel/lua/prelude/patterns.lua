@@ -1,16 +1,15 @@
--- Pattern matching whose cost is known before it starts.
+-- Pattern matching that never runs long where no hook fires.
 --
--- The stock matcher backtracks in C, where no hook fires. A pattern's worst case on a text is estimated;
--- what may be too dear is refused.
+-- The stock matcher backtracks in C. A pattern's worst case on a text is estimated first, and what may be
+-- too dear for C goes to the matcher in Lua.
 
 local K = ...
-local type, error, byte, sub = type, error, string.byte, string.sub
+local type, byte, tostring = type, string.byte, K.tostring
 local find, match, gmatch, gsub = string.find, string.match, string.gmatch, string.gsub
-local alive = K.alive
+local alive, slow = K.alive, K.slow
 
 local BUDGET = 2e7
-local MAX_PATTERN = 512
-local MAX_PLAIN = 2e8
+local PLAIN_BUDGET = 200000000
 local PERCENT, CARET, OPEN, CLOSE, LEFT, RIGHT = byte("%^[]()", 1, 6)
 local REPEATS = { [byte("*")] = true, [byte("+")] = true, [byte("-")] = true }
 local OPTIONAL = byte("?")
@@ -78,50 +77,43 @@ end
 
 local function too_dear(text, pattern)
   local n, s = #text + 1, shape_of(pattern)
-  return n ^ (s.power + (s.anchored and 0 or 1)) * 2 ^ s.optional > BUDGET * (s.power == 0 and 100 or 1)
+  if s.power == 0 and s.optional == 0 then
+    return n * #pattern > PLAIN_BUDGET
+  end
+  return n ^ (s.power + (s.anchored and 0 or 1)) * 2 ^ s.optional > BUDGET
 end
 
-local function check(text, pattern, level)
-  alive()
-  if type(text) == "number" then
-    text = K.tostring(text)
-  end
-  if type(text) ~= "string" or type(pattern) ~= "string" then
-    return
-  end
-  if #pattern > MAX_PATTERN then
-    error("the pattern is longer than " .. MAX_PATTERN .. " bytes", level)
-  end
-  if too_dear(text, pattern) then
-    error("the pattern '" .. sub(pattern, 1, 40) .. "' may take too long on a text of " .. #text .. " bytes", level)
+-- The stock function, or the one in Lua where the stock one might take too long. Wrong arguments are
+-- for the stock one to name.
+local function chosen(name, stock)
+  local other = slow[name]
+  return function(text, pattern, ...)
+    alive()
+    local kind = type(text)
+    if kind == "number" then
+      text = tostring(text)
+    end
+    if type(pattern) == "string" and (kind == "string" or kind == "number") and too_dear(text, pattern) then
+      return other(text, pattern, ...)
+    end
+    return stock(text, pattern, ...)
   end
 end
 
 local library = K.string
+local pattern_find = chosen("find", find)
 
 function library.find(text, pattern, init, plain)
-  if plain then
-    alive()
-    if type(text) == "string" and type(pattern) == "string" and #text * #pattern > MAX_PLAIN then
-      error("the search may take too long: " .. #pattern .. " bytes in " .. #text, 2)
-    end
-  else
-    check(text, pattern, 3)
+  if not plain then
+    return pattern_find(text, pattern, init)
+  end
+  alive()
+  if type(text) == "string" and type(pattern) == "string" and #text * #pattern > PLAIN_BUDGET then
+    return slow.plain(text, pattern, init, PLAIN_BUDGET)
   end
   return find(text, pattern, init, plain)
 end
 
-function library.match(text, pattern, init)
-  check(text, pattern, 3)
-  return match(text, pattern, init)
-end
-
-function library.gmatch(text, pattern, init)
-  check(text, pattern, 3)
-  return gmatch(text, pattern, init)
-end
-
-function library.gsub(text, pattern, replacement, limit)
-  check(text, pattern, 3)
-  return gsub(text, pattern, replacement, limit)
-end
+library.match = chosen("match", match)
+library.gmatch = chosen("gmatch", gmatch)
+library.gsub = chosen("gsub", gsub)
