@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 import time
 from collections.abc import Callable
@@ -23,7 +24,9 @@ __all__ = ["GRACE_S", "Call", "Owner"]
 
 T = TypeVar("T")
 
-GRACE_S: Final = 5.0
+_log = logging.getLogger(__name__)
+
+GRACE_S: Final = 2.0
 """How long a call may take to end once it was killed, before it is given up and its thread counted as stuck."""
 
 _ENDED: Final = {
@@ -151,7 +154,8 @@ class Call(Generic[T]):
     def _step(self) -> None:
         try:
             outcome = self._advance()
-        except Exception:
+        except Exception:  # a defect of the sandbox itself; the call must still end
+            _log.exception("a step of a Lua call failed")
             outcome = Verdict(ErrorKind.INTERNAL, "the sandbox failed")
         if outcome is None:
             return

@@ -7,8 +7,8 @@ local K = ...
 local create, resume, yield, close = coroutine.create, coroutine.resume, coroutine.yield, coroutine.close
 local running, status, isyieldable = coroutine.running, coroutine.status, coroutine.isyieldable
 local error, rawequal, type = error, rawequal, type
-local watch, settle, is_verdict = K.watch, K.settle, K.is_verdict
-local MEMORY = K.MEMORY
+local watch, settle, is_verdict, leave = K.watch, K.settle, K.is_verdict, K.leave
+local DEAD = K.DEAD
 
 local HOST = {}
 
@@ -43,12 +43,15 @@ local function pass(co, ok, first, ...)
       end
       return pass(co, resume(co, yield(HOST, ...)))
     end
+    if rawequal(first, DEAD) then
+      leave()
+    end
     return true, first, ...
   end
   if is_verdict(first) then
-    error(MEMORY, 0)
+    leave()
   end
-  return false, first
+  return false, K.told(first)
 end
 
 local function expect_function(f, name)

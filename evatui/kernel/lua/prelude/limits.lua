@@ -2,32 +2,53 @@
 --
 -- The host ends a call by lowering the memory limit of the state to one byte, from another thread.
 -- From then on every allocation fails with Lua's own text below, and so does the count hook, which
--- allocates. Everything that could catch an error passes that text on.
+-- allocates. What could catch an error asks is_verdict() first, and if so leaves for good: it yields DEAD
+-- up to the kernel, which never resumes it. Raising it again instead would unwind every pcall on the stack,
+-- and each of them costs as much as the stack is deep.
+--
+-- What takes long in C without allocating is only bounded by the number of instructions between two
+-- hooks, and how long it takes grows with the values that there are: so a large heap is hooked more often.
 
 local K = ...
 local pcall, error, select, type = pcall, error, select, type
-local sethook = debug.sethook
+local yield, isyieldable, sub = coroutine.yield, coroutine.isyieldable, string.sub
+local sethook, gethook, collectgarbage = debug.sethook, debug.gethook, collectgarbage
 
 local MEMORY = "not enough memory"
-local INSTRUCTIONS = 1000
+local DEAD = {}
 local dead = false
 
-K.MEMORY = MEMORY
+K.MEMORY, K.DEAD = MEMORY, DEAD
 
-local function allocate()
+-- Fails once the call has ended: for what is about to take long in C.
+local function alive()
   return {}
 end
 
-local function beat()
-  if dead or not pcall(allocate) then
-    dead = true
+K.alive = alive
+
+local beat
+
+-- Instructions between two hooks.
+local function interval()
+  local kilobytes = collectgarbage("count")
+  return kilobytes < 1024 and 500 or kilobytes < 4096 and 200 or kilobytes < 16384 and 64 or 32
+end
+
+function beat()
+  if dead then
     error(MEMORY, 0)
+  end
+  local _ = {} -- not by a call: where the C stack is full, a call would fail before the allocation
+  local wanted, _, _, count = interval(), gethook()
+  if wanted ~= count then
+    sethook(beat, "", wanted)
   end
 end
 
 -- Hooks belong to one coroutine each: whoever makes a coroutine for a handler calls this.
 function K.watch(co)
-  sethook(co, beat, "", INSTRUCTIONS)
+  sethook(co, beat, "", interval())
   return co
 end
 
@@ -46,11 +67,33 @@ end
 
 K.is_verdict = is_verdict
 
-local function settle(ok, e, ...)
-  if not ok and is_verdict(e) then
-    error(MEMORY, 0)
+local function leave()
+  if isyieldable() then
+    yield(DEAD)
   end
-  return ok, e, ...
+  error(MEMORY, 0)
+end
+
+K.leave = leave
+
+-- The prelude has no line numbers: where an error is its own, Lua puts this in their place.
+local NO_PLACE = "?:-1: "
+
+function K.told(e)
+  if type(e) == "string" and sub(e, 1, #NO_PLACE) == NO_PLACE then
+    return sub(e, #NO_PLACE + 1)
+  end
+  return e
+end
+
+local function settle(ok, e, ...)
+  if not ok then
+    if is_verdict(e) then
+      leave()
+    end
+    return false, K.told(e)
+  end
+  return true, e, ...
 end
 
 K.settle = settle
@@ -67,9 +110,9 @@ local function handled(handler, ok, ...)
   end
   local e = ...
   if is_verdict(e) then
-    error(MEMORY, 0)
+    leave()
   end
-  local _, answer = guarded(handler, e)
+  local _, answer = guarded(handler, K.told(e))
   return false, answer
 end
 

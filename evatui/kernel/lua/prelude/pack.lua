@@ -9,7 +9,7 @@ local type, next, error, rawequal, rawlen = type, next, error, rawequal, rawlen
 local get, math_type, huge = debug.getmetatable, math.type, math.huge
 local char, pack, gsub, concat = string.char, string.pack, string.gsub, table.concat
 local utf8_len = utf8.len
-local null, ARRAY, OBJECT, shown = K.null, K.ARRAY, K.OBJECT, K.shown
+local null, ARRAY, OBJECT, shown, alive = K.null, K.ARRAY, K.OBJECT, K.shown, K.alive
 
 local MAX_DEPTH = 64
 local EMPTY = "\xc7\x00\x01"
@@ -141,6 +141,7 @@ local function too_deep(t, depth)
 end
 
 local function put_table(t, depth)
+  alive()
   above[depth] = t
   if depth > MAX_DEPTH then
     too_deep(t, depth)

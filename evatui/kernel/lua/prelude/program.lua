@@ -6,11 +6,12 @@
 
 local K = ...
 local G = _G
-local load, pcall, type, next, rawget, error, tostring = load, pcall, type, next, rawget, error, tostring
+local load, pcall, type, next, rawequal, rawget, error, tostring =
+  load, pcall, type, next, rawequal, rawget, error, tostring
 local create, resume, status = coroutine.create, coroutine.resume, coroutine.status
-local getinfo, byte, sub, gsub, math_type = debug.getinfo, string.byte, string.sub, string.gsub, math.type
+local getinfo, byte, sub = debug.getinfo, string.byte, string.sub
 local random, randomseed = math.random, math.randomseed
-local MEMORY, HOST = K.MEMORY, K.HOST
+local MEMORY = K.MEMORY
 
 -- Answers: the numbers are those of evatui.kernel.lua.state.Answer.
 local RETURNED, ASKED, RAISED, NO_MEMORY, OVERSIZED, BAD_VALUE, MISSING, BROKEN = 1, 2, 3, 4, 5, 6, 7, 8
@@ -22,7 +23,7 @@ local data, spec, exports, context, env, loading
 
 local function make_env()
   local t = K.base
-  for _, name in next, { "assert", "ipairs", "pairs", "rawequal", "tonumber", "type", "_VERSION" } do
+  for _, name in next, { "assert", "ipairs", "pairs", "rawequal", "type", "_VERSION" } do
     t[name] = G[name]
   end
   local math_copy = {}
@@ -111,9 +112,7 @@ local function raised(e, co)
   elseif type(e) ~= "string" then
     message = "a " .. type(e) .. " was raised as an error"
   end
-  -- a library function of the kernel has no lines of its own to show
-  message = gsub(sub(message, 1, MAX_MESSAGE), "^%?:%-?%d+: ", "")
-  return RAISED, message, kind, retryable, file, line, packed
+  return RAISED, sub(K.told(message), 1, MAX_MESSAGE), kind, retryable, file, line, packed
 end
 
 local step
@@ -155,10 +154,10 @@ local function asked(name, argument)
 end
 
 local function after(ok, first, ...)
+  if rawequal(first, K.DEAD) or (not ok and first == MEMORY) then
+    error(MEMORY, 0)
+  end
   if not ok then
-    if first == MEMORY then
-      error(MEMORY, 0)
-    end
     return raised(first, K.task)
   end
   if status(K.task) == "suspended" then

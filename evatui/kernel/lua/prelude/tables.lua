@@ -1,13 +1,15 @@
 -- The table library, its C loops bounded: no length or range that a handler can lie about.
 
 local K = ...
-local type, error, rawget, rawlen, next = type, error, rawget, rawlen, next
-local get = debug.getmetatable
+local type, error, rawequal, rawget, rawlen, next = type, error, rawequal, rawget, rawlen, next
+local get, math_type = debug.getmetatable, math.type
 local concat, insert, remove, move, sort = table.concat, table.insert, table.remove, table.move, table.sort
 local is_fixed, alive = K.is_fixed, K.alive
 
 local MAX_RANGE = 4e6
+local MAX_MOVE = 50000
 local MAX_TEXT = 256
+local MAX_QUICK = 200000
 
 local function check_range(first, last, name)
   if type(first) == "number" and type(last) == "number" and last - first > MAX_RANGE then
@@ -31,7 +33,11 @@ end
 
 -- Is comparing any two of these quick, and done without metamethods?
 local function quick(t)
-  for i = 1, rawlen(t) do
+  local n = rawlen(t)
+  if n > MAX_QUICK then
+    return false
+  end
+  for i = 1, n do
     local value = t[i]
     local kind = type(value)
     if kind ~= "number" and (kind ~= "string" or #value > MAX_TEXT) then
@@ -70,11 +76,26 @@ function library.remove(t, ...)
   return remove(t, ...)
 end
 
+local function move_by_lua(from, first, last, at, to)
+  if at > last or at <= first or not rawequal(from, to) then
+    for i = 0, last - first do
+      to[at + i] = from[first + i]
+    end
+  else
+    for i = last - first, 0, -1 do
+      to[at + i] = from[first + i]
+    end
+  end
+  return to
+end
+
 function library.move(from, first, last, at, to)
-  alive()
   check_range(first, last, "move")
   if is_fixed(to or from) then
     error("this table is read-only", 2)
+  end
+  if math_type(first) == "integer" and math_type(last) == "integer" and last - first > MAX_MOVE then
+    return move_by_lua(from, first, last, at, to or from)
   end
   return move(from, first, last, at, to)
 end

@@ -2,11 +2,11 @@
 -- Patterns have a file of their own.
 
 local K = ...
-local type, tostring, error, select, rawget, next = type, tostring, error, select, rawget, next
+local type, tostring, tonumber, error, select, rawget, next = type, tostring, tonumber, error, select, rawget, next
 local get = debug.getmetatable
 local format, rep, find, gmatch, gsub = string.format, string.rep, string.find, string.gmatch, string.gsub
 local unpack, pack = table.unpack, table.pack
-local utf8_len, utf8_offset = utf8.len, utf8.offset
+local alive = K.alive
 
 local MAX_REP = 1 << 30
 local ADDRESSED = { table = true, ["function"] = true, thread = true, userdata = true }
@@ -100,28 +100,34 @@ library.format = safe_format
 library.rep = safe_rep
 K.string = library
 
--- A scan of a long text allocates nothing, so it asks first whether the call still runs.
-local function alive()
-  return {}
+-- Reading a long text allocates nothing, so each such call first makes sure that it may still run.
+local function checked(f)
+  return function(...)
+    alive()
+    return f(...)
+  end
 end
 
-K.alive = alive
+for _, name in next, { "byte", "pack", "packsize", "unpack" } do
+  library[name] = checked(string[name])
+end
 
 K.utf8 = {
   char = utf8.char,
   charpattern = utf8.charpattern,
-  codepoint = utf8.codepoint,
+  codepoint = checked(utf8.codepoint),
   codes = utf8.codes,
-  len = function(text, ...)
-    alive()
-    return utf8_len(text, ...)
-  end,
-  offset = function(text, ...)
-    alive()
-    return utf8_offset(text, ...)
-  end,
+  len = checked(utf8.len),
+  offset = checked(utf8.offset),
 }
 
+K.base.tonumber = checked(tonumber)
+
 local strings = get("")
+for name, f in next, strings do -- the arithmetic, which reads numbers out of texts
+  if type(f) == "function" then
+    strings[name] = checked(f)
+  end
+end
 strings.__index = library
 K.own(strings, K.look({ __index = library }))

@@ -1,0 +1,100 @@
+"""Hostile handlers: each ends as it should, and the next call of the same program is served."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from evatui.kernel.lua import BadValue, Engine, LoadFailed, Outcome, Raised, Returned, Verdict
+from evatui.kernel.model.errors import ErrorKind
+from tests.lua.harness import call, program
+
+ATTACKS = yaml.safe_load((Path(__file__).parent / "attacks.yaml").read_text())
+CASES = [pytest.param(kind, attack, id=attack["name"]) for kind, attacks in ATTACKS.items() for attack in attacks]
+VERDICTS = {
+    "timeout": {ErrorKind.TIMEOUT},
+    "memory": {ErrorKind.MEMORY_EXCEEDED, ErrorKind.TIMEOUT},  # a busy machine may not get as far
+    "output": {ErrorKind.OUTPUT_TOO_LARGE},
+    "host_calls": {ErrorKind.HOST_CALL_LIMIT},
+}
+
+
+async def silent_host(function: str, argument: Any) -> Any:
+    return None
+
+
+def ended(outcome: Outcome, expect: str) -> bool:
+    match outcome:
+        case Returned(value):
+            return expect == "ok" and "0x" not in repr(value)
+        case Raised(message):
+            return expect == "error" and "0x" not in message
+        case BadValue():
+            return expect == "error"
+        case Verdict(kind, message):
+            return kind in VERDICTS.get(expect, ()) and message != ""
+
+
+@pytest.mark.parametrize(("kind", "attack"), CASES)
+async def test_an_attack_ends_as_it_should(engine: Engine, kind: str, attack: dict[str, str]) -> None:
+    source = f"function invoke(ctx, request)\n{attack['body']}\nend\nfunction after() return 'served' end"
+    loaded = await engine.load(program(source), timeout_s=20)
+    seconds = 0.3 if attack["expect"] == "timeout" else 15
+    outcome = await call(loaded, {"n": 1, "s": "x"}, host=silent_host, host_calls=20, seconds=seconds)
+    assert ended(outcome, attack["expect"]), outcome
+    assert await call(loaded, entry="after") == Returned("served")
+    loaded.close()
+
+
+@pytest.mark.parametrize(
+    ("source", "kind"),
+    [
+        ("while true do end", ErrorKind.TIMEOUT),
+        ("while true do pcall(function() while true do end end) end", ErrorKind.TIMEOUT),
+        ("local t = {} while true do t[#t + 1] = {} end", ErrorKind.MEMORY_EXCEEDED),
+        ("local f = " + "(" * 300 + "1" + ")" * 300, ErrorKind.HANDLER_ERROR),
+        ("\x1bLua not bytecode", ErrorKind.HANDLER_ERROR),
+    ],
+)
+async def test_loading_runs_under_the_same_limits(engine: Engine, source: str, kind: ErrorKind) -> None:
+    with pytest.raises(LoadFailed) as failed:
+        await engine.load(program(source), timeout_s=0.3)
+    assert failed.value.kind in {kind, ErrorKind.TIMEOUT}
+
+
+async def test_nothing_of_the_sandbox_can_be_reached(engine: Engine) -> None:
+    """Walks all that a handler can get hold of: only plain values, and only functions that are documented."""
+    walk = """
+      local types, functions, seen = {}, {}, {}
+      local function visit(path, value)
+        types[type(value)] = true
+        if type(value) == "function" then functions[#functions + 1] = path end
+        if type(value) ~= "table" or seen[value] then return end
+        seen[value] = true
+        for k, v in pairs(value) do visit(path .. "." .. tostring(k), v) end
+        visit(path .. "#", getmetatable(value))
+      end
+      visit("", {G = _G, ctx = ctx, request = request, meta = getmetatable(""), fail = select(2, pcall(ctx.host.now))})
+      table.sort(functions)
+      return {types = types, functions = functions}
+    """
+
+    async def host(function: str, argument: Any) -> Any:
+        raise RuntimeError
+
+    loaded = await engine.load(program(f"function invoke(ctx, request) {walk} end"), timeout_s=5)
+    outcome = await call(loaded, {"a": [{}]}, host=host)
+    loaded.close()
+    assert isinstance(outcome, Returned)
+    assert set(outcome.value["types"]) == {"table", "function", "string", "number", "nil", "boolean"}
+    reached = {path.removeprefix(".G").removeprefix("._G") for path in outcome.value["functions"]}
+    names = {path.rsplit(".", 1)[-1] for path in reached}
+    assert not names & {
+        *("load", "loadstring", "loadfile", "dofile", "dump", "collectgarbage", "setfenv", "getfenv", "newproxy"),
+        *("execute", "getenv", "exit", "rename", "tmpname", "setlocale", "open", "popen", "lines"),
+        *("getinfo", "getregistry", "sethook", "getupvalue", "traceback", "loadlib", "searchpath", "as_attrgetter"),
+    }
+    assert {path for path in reached if path.startswith(".os.")} == {".os.clock", ".os.date", ".os.time"}
