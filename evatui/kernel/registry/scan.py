@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from evatui.kernel.admission.admit import admit, duplicates
-from evatui.kernel.admission.policy import Policy, load_policy
+from evatui.kernel.admission.policy import Policy, PolicyResult, load_policy
 from evatui.kernel.admission.verdict import Candidate, Rejection
 from evatui.kernel.model.diagnostic import Diagnostic
 from evatui.kernel.workspace.discover import discover
-from evatui.kernel.workspace.files import FileProblem, SourceFile, Tree
+from evatui.kernel.workspace.files import FileProblem, Signature, SourceFile, Tree
 from evatui.kernel.workspace.layout import Layout
 from evatui.kernel.workspace.snapshot import Snapshot, take_snapshot
 
@@ -42,7 +42,8 @@ class Scanner:
     def __init__(self, layout: Layout, tree: Tree) -> None:
         self._layout = layout
         self._tree = tree
-        self._policy: Policy | None = None
+        self._policy: PolicyResult | None = None
+        self._policy_signatures: Mapping[str, Signature | None] = {}
         self._seen: dict[str, _Seen] = {}
 
     def scan(self, changed: frozenset[str], owners: Mapping[str, str]) -> Scan:
@@ -51,7 +52,8 @@ class Scanner:
         ``owners`` maps a folded id to the manifest path of the capability that serves under it.
         """
         found = discover(self._tree, self._layout)
-        policy, policy_problems = self._read_policy(found.policies)
+        in_force = self._policy_of(found.policies, changed)
+        policy, policy_problems = in_force.policy, in_force.diagnostics
         touched = set()
         seen: dict[str, _Seen] = {}
         for path in found.manifests:
@@ -81,13 +83,19 @@ class Scanner:
             return True
         return self._tree.signatures(snapshot.signatures) != snapshot.signatures
 
-    def _read_policy(self, paths: tuple[str, ...]) -> tuple[Policy, tuple[Diagnostic, ...]]:
-        files: list[SourceFile | FileProblem] = []
-        for path in paths:
-            try:
-                files.append(self._tree.read(path, _POLICY_BYTES))
-            except FileProblem as problem:
-                files.append(problem)
-        result = load_policy(files, self._policy)
-        self._policy = result.policy
-        return result.policy, result.diagnostics
+    def _policy_of(self, paths: tuple[str, ...], changed: frozenset[str]) -> PolicyResult:
+        """The policy in force; its files are read again where one is named as changed, or its signature moved."""
+        signatures = self._tree.signatures(paths)
+        known = self._policy
+        named = not changed or not changed.isdisjoint(paths)
+        if known is not None and not named and signatures == self._policy_signatures:
+            return known
+        self._policy_signatures = signatures
+        self._policy = load_policy([self._file(path) for path in paths], known.policy if known else None)
+        return self._policy
+
+    def _file(self, path: str) -> SourceFile | FileProblem:
+        try:
+            return self._tree.read(path, _POLICY_BYTES)
+        except FileProblem as problem:
+            return problem
