@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,7 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evatui.kernel.admission.grants import AREAS, covers_glob, excess, intersect, unite
+from evatui.kernel.admission.schema_files import schema_file
 from evatui.kernel.admission.verdict import Candidate
+from evatui.kernel.model.diagnostic import Level
 from evatui.kernel.model.permissions import (
     NOTHING,
     Adapters,
@@ -25,7 +28,7 @@ from evatui.kernel.model.permissions import (
     covers_topic,
 )
 from evatui.kernel.workspace.layout import Layout
-from tests.admission.harness import MANIFEST, NOTES, POLICY, TAKES, judge, policy_of
+from tests.admission.harness import MANIFEST, NOTES, POLICY, TAKES, judge, policy_of, source
 
 LAW = settings(max_examples=60, deadline=None)
 
@@ -189,6 +192,43 @@ def _says(understood: Any, written: Any) -> bool:
     if understood == ["*"] and written == "*":
         return True
     return type(understood) is type(written) and bool(understood == written)
+
+
+PARTS = ["properties", "items", "$ref", "anyOf", "allOf", "oneOf", "not", "if", "then", "$defs", "dependentSchemas"]
+MORE = [
+    "patternProperties",
+    "additionalProperties",
+    "unevaluatedProperties",
+    "prefixItems",
+    "contains",
+    "propertyNames",
+]
+NAMING = ["$anchor", "$dynamicRef", "$dynamicAnchor", "$schema", "$id", "dependencies"]
+PLAIN = ["type", "pattern", "enum", "const", "minLength", "multipleOf", "required", "format"]
+KEYWORDS = st.sampled_from(PARTS + MORE + NAMING + PLAIN)
+ATOMS = st.sampled_from(
+    [None, True, 0, -1, 1.5, "", "a", "#", "#a", "#/$defs/a", "object", "(?=a)", "(a+)+$", "date-time"]
+)
+SCHEMAS = st.recursive(
+    ATOMS,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(KEYWORDS, inner, max_size=4)
+        | st.dictionaries(st.sampled_from("abc"), inner, max_size=2)
+    ),
+    max_leaves=12,
+)
+
+
+@given(st.dictionaries(KEYWORDS, SCHEMAS, max_size=4), SCHEMAS)
+@settings(max_examples=150, deadline=None)
+def test_any_schema_is_refused_at_a_place_or_can_be_asked(schema: dict[str, Any], value: Any) -> None:
+    compiled, found = schema_file(source(TAKES, json.dumps(schema)), TAKES)
+    if compiled is None:
+        assert any(diagnostic.level is Level.ERROR and diagnostic.primary for diagnostic in found)
+    else:
+        compiled.check(value)
+        compiled.empty_is_array("/a/0/b")
 
 
 @pytest.mark.parametrize("path", [MANIFEST, TAKES, POLICY])

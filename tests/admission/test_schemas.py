@@ -166,6 +166,45 @@ def test_violations_are_few_and_short() -> None:
     assert all(len(violation.text) < 600 for violation in long)
 
 
+def test_a_deep_value_that_breaks_alternatives_is_refused_at_once() -> None:
+    """Spelt out, the alternatives of each level would multiply: 2 to the power of 200."""
+    both = [{"properties": {"a": {"$ref": "#"}}}, {"properties": {"a": {"$ref": "#"}, "b": {}}}]
+    tree = CompiledSchema({"type": "object", "anyOf": both})
+    value: object = "leaf"
+    for _ in range(200):
+        value = {"a": value}
+    assert [violation.pointer for violation in tree.check(value)] == [""]
+    assert [violation.message for violation in tree.check({"a": "leaf"})] == [
+        "this value is not valid under any of the schemas listed in the 'anyOf' keyword"
+    ]
+
+
+def test_of_very_many_violations_only_the_first_is_told() -> None:
+    found = CompiledSchema({"items": {"anyOf": [{"type": "string"}, {"type": "null"}]}}).check([1] * 30_000)
+    assert [violation.pointer for violation in found] == ["/0"]
+
+
+def test_a_deep_value_without_alternatives_is_told_where_it_breaks() -> None:
+    value: object = {"age": "old"}
+    for _ in range(50):
+        value = {"age": 1, "friends": [value]}
+    assert [violation.pointer for violation in PERSON.check(value)] == [clean_pointer("/friends/0" * 50 + "/age")]
+
+
+def clean_pointer(pointer: str) -> str:
+    """As it is told: cut to a length that fits a line."""
+    return pointer if len(pointer) <= 200 else pointer[:199] + "…"
+
+
+def test_alternatives_that_share_parts_are_counted_before_a_schema_is_used(layout: Layout) -> None:
+    step = [{"properties": {"a": {"$ref": "#/$defs/dN"}}}, {"properties": {"a": {"$ref": "#/$defs/dN"}}}]
+    steps = {f"d{n}": json.loads(json.dumps({"anyOf": step}).replace("dN", f"d{n + 1}")) for n in range(30)}
+    schema = {"$ref": "#/$defs/d0", "$defs": {**steps, "d30": {"type": "integer"}}}
+    assert only(judge({**NOTES, GIVES: json.dumps(schema)}, layout)).code == "EVA-307"
+    recursive = {"anyOf": [{"properties": {"a": {"$ref": "#"}}}, {"properties": {"a": {"$ref": "#"}}}]}
+    accepted(judge({**NOTES, GIVES: json.dumps(recursive)}, layout))
+
+
 @pytest.mark.parametrize("value", [b"x", {1: 2}, object(), "\ud800", {"a": float("nan")}])
 def test_what_is_no_json_is_a_violation_and_no_crash(value: object) -> None:
     assert CompiledSchema({"type": "boolean"}).check(value)

@@ -141,9 +141,10 @@ class Record:
         return values
 
     def _value(self, name: str, entry: Field, node: Node | None, at: Pointer, report: Report) -> Any:
-        if node is None:
+        if node is None or (entry.required and node.value is None):
             if entry.required:
-                report.fault(entry.missing, f"{quoted(name)} is missing{inside(at)}", at, key=True)
+                message = f"{quoted(name)} {'is missing' if node is None else 'has no value'}{inside(at)}"
+                report.fault(entry.missing, message, at if node is None else (*at, name), key=True)
             return entry.absent()
         value = entry.rule.read(node, (*at, name), report)
         return entry.absent() if value is INVALID else value

@@ -1,4 +1,8 @@
-"""How often a schema can look at one and the same value: references that fan out again and again never end."""
+"""In how many ways a schema can come to judge one value.
+
+Alternatives that share parts, or that refer back to the whole, multiply: checking a value, or saying what is
+wrong with it, would then take time without end. So the ways are counted before either is done.
+"""
 
 from __future__ import annotations
 
@@ -6,49 +10,77 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote
 
-__all__ = ["MAX_PATHS", "paths", "pointer_steps", "resolve_pointer"]
+__all__ = ["MAX_WAYS", "Ways", "pointer_steps", "resolve_pointer"]
 
-MAX_PATHS = 10_000
-_MAX_CHAIN = 200
+MAX_WAYS = 10_000
+"""Counting stops here."""
+
+_MAX_CHAIN = 150
+_ANY_DEPTH = -1
 _SAME_VALUE = ("not", "if", "then", "else")
 _SAME_VALUE_LISTS = ("allOf", "anyOf", "oneOf")
+_EVERY_CHILD = ("contains", "propertyNames", "unevaluatedItems", "unevaluatedProperties")
 
 
-def paths(schema: Any, document: Mapping[str, Any], known: dict[int, int]) -> int:
-    """The number of ways to arrive at a subschema that judges the same value as ``schema``; stops past `MAX_PATHS`.
+class Ways:
+    """Counts for one document. May be used from several threads: what is counted twice is only counted twice."""
 
-    ``known`` keeps what was counted before, for the next subschema of the same document.
-    """
-    return _count(schema, document, known, set(), 0)
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        self._document = document
+        self._known: dict[tuple[int, int], int] = {}
 
+    def unrolled(self) -> int:
+        """The ways over values of any depth, each part of the document entered once on the way down."""
+        return self._count(self._document, _ANY_DEPTH, frozenset(), 0)
 
-def _count(schema: Any, document: Mapping[str, Any], known: dict[int, int], above: set[int], chain: int) -> int:
-    if not isinstance(schema, Mapping) or id(schema) in above:
-        return 1
-    if chain > _MAX_CHAIN:
-        return MAX_PATHS + 1
-    if id(schema) not in known:
-        above.add(id(schema))
-        total = 1
-        for part in _same_value(schema, document):
-            total += _count(part, document, known, above, chain + 1)
-            if total > MAX_PATHS:
-                break
-        above.discard(id(schema))
-        known[id(schema)] = total
-    return known[id(schema)]
+    def at_depth(self, depth: int) -> int:
+        """The ways over a value that is nested ``depth`` levels deep."""
+        return self._count(self._document, depth, frozenset(), 0)
 
+    def _count(self, schema: Any, depth: int, above: frozenset[int], chain: int) -> int:
+        if not isinstance(schema, Mapping):
+            return 0
+        if id(schema) in above:
+            return 1
+        if chain > _MAX_CHAIN:
+            return MAX_WAYS + 1
+        key = (id(schema), depth)
+        if key not in self._known:
+            inside = above | {id(schema)}
+            total = 1
+            for part in self._same_value(schema):
+                total += self._count(part, depth, inside, chain + 1)
+                if total > MAX_WAYS:
+                    break
+            if depth != 0 and total <= MAX_WAYS:
+                total += self._below(schema, depth, inside, chain + 1)
+            self._known[key] = min(total, MAX_WAYS + 1)
+        return self._known[key]
 
-def _same_value(schema: Mapping[str, Any], document: Mapping[str, Any]) -> Iterator[Any]:
-    reference = schema.get("$ref")
-    if isinstance(reference, str) and reference.startswith("#"):
-        yield resolve_pointer(document, unquote(reference[1:]))
-    for name in _SAME_VALUE:
-        yield schema.get(name)
-    for name in _SAME_VALUE_LISTS:
-        yield from schema.get(name, ()) if isinstance(schema.get(name), list) else ()
-    dependent = schema.get("dependentSchemas")
-    yield from dependent.values() if isinstance(dependent, Mapping) else ()
+    def _below(self, schema: Mapping[str, Any], depth: int, inside: frozenset[int], chain: int) -> int:
+        """For the child that is judged in the most ways: of the named ones, one; of the others, all."""
+        lower, above = (depth, inside) if depth == _ANY_DEPTH else (depth - 1, frozenset[int]())
+
+        def count(part: Any) -> int:
+            return self._count(part, lower, above, chain)
+
+        named = [*_values(schema.get("properties")), schema.get("additionalProperties")]
+        items = schema.get("items")
+        listed = [*_values(schema.get("prefixItems")), *(items if isinstance(items, list) else [items])]
+        every = [*_values(schema.get("patternProperties")), *(schema.get(name) for name in _EVERY_CHILD)]
+        most = max(map(count, named)) + max(map(count, listed))
+        return most + sum(count(part) for part in every if part is not None)
+
+    def _same_value(self, schema: Mapping[str, Any]) -> Iterator[Any]:
+        for name in ("$ref", "$dynamicRef", "$recursiveRef"):
+            reference = schema.get(name)
+            if isinstance(reference, str) and reference.startswith("#"):
+                yield resolve_pointer(self._document, unquote(reference[1:]))
+        yield from (schema[name] for name in _SAME_VALUE if name in schema)
+        for name in _SAME_VALUE_LISTS:
+            yield from _values(schema.get(name))
+        yield from _values(schema.get("dependentSchemas"))
+        yield from _values(schema.get("dependencies"))
 
 
 def resolve_pointer(document: Any, pointer: str) -> Any:
@@ -78,3 +110,9 @@ def _anchored(value: Any, name: str) -> Any:
     if isinstance(value, list):
         return next((found for child in value if (found := _anchored(child, name)) is not None), None)
     return None
+
+
+def _values(parts: Any) -> list[Any]:
+    if isinstance(parts, Mapping):
+        return list(parts.values())
+    return parts if isinstance(parts, list) else []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
@@ -11,7 +11,7 @@ from urllib.parse import unquote
 import jsonschema_rs
 
 from evatui.kernel.admission.report import Pointer, nearest
-from evatui.kernel.admission.schema_cost import MAX_PATHS, paths, resolve_pointer
+from evatui.kernel.admission.schema_cost import MAX_WAYS, Ways, resolve_pointer
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.workspace.yaml import Node
 
@@ -83,15 +83,16 @@ def schema_faults(node: Node, document: Mapping[str, Any]) -> list[SchemaFault]:
     if not isinstance(draft, str) or draft.rstrip("#") not in _DRAFTS:
         message = f'$schema names "{clean_line(str(draft), 80)}", which is not a draft of JSON Schema'
         return [SchemaFault("EVA-304", message, ("$schema",))]
-    parts = list(_subschemas(node))
-    faults = [fault for at, part in parts for fault in _own_faults(at, part, document)]
-    faults += _too_costly(parts, document)
+    faults = [fault for at, part in _subschemas(node) for fault in _own_faults(at, part, document)]
     told = {fault.at for fault in faults if not fault.warning}
     for error in _meta(draft.rstrip("#")).iter_errors(document):
         at: Pointer = tuple(error.instance_path)
         if at not in told:
             told.add(at)
             faults.append(SchemaFault("EVA-304", _meta_message(error, at), at))
+    if Ways(document).unrolled() > MAX_WAYS:
+        message = f"alternatives and references lead to one value in more than {MAX_WAYS:,} ways"
+        faults.append(SchemaFault("EVA-307", message, ()))
     return sorted(faults, key=lambda fault: fault.warning)[:_MAX_FAULTS]
 
 
@@ -137,22 +138,6 @@ def _reference(name: str, target: str, at: Pointer, document: Any) -> Iterator[S
         yield SchemaFault("EVA-305", f'{shown} leads out of the schema; only "#/…" is followed', at)
     elif resolve_pointer(document, unquote(target[1:])) is None:
         yield SchemaFault("EVA-308", f"{shown} leads nowhere", at)
-
-
-def _too_costly(parts: Sequence[tuple[Pointer, Node]], document: Any) -> Iterator[SchemaFault]:
-    """Told once, at the first place: what includes it is as costly."""
-    known: dict[int, int] = {}
-    for at, _ in parts:
-        if paths(_at(document, at), document, known) > MAX_PATHS:
-            message = f"references and alternatives lead to one value in more than {MAX_PATHS:,} ways"
-            yield SchemaFault("EVA-307", message, at, key=True)
-            return
-
-
-def _at(document: Any, at: Pointer) -> Any:
-    for step in at:
-        document = document[step]
-    return document
 
 
 def _pattern(pattern: str, at: Pointer, *, key: bool) -> Iterator[SchemaFault]:

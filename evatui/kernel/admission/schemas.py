@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any
 from urllib.parse import unquote
 
 import jsonschema_rs
 
-from evatui.kernel.admission.schema_cost import pointer_steps, resolve_pointer
+from evatui.kernel.admission.schema_cost import Ways, pointer_steps, resolve_pointer
 from evatui.kernel.admission.schema_rules import OPTIONS
 from evatui.kernel.model.text import clean_line
 
 __all__ = ["CompiledSchema", "Violation"]
 
 _MAX_VIOLATIONS = 20
-_MAX_LOOKED_AT = 200
+_MAX_TOLD_WAYS = 1_000
+_MAX_TOLD = 20_000
 _MAX_POINTER = 200
 _MAX_MESSAGE = 300
 _MAX_HOPS = 64
@@ -41,19 +41,38 @@ class CompiledSchema:
 
     document: Mapping[str, Any]
     _validator: Any = field(init=False, repr=False, compare=False)
+    _ways: Ways = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_validator", jsonschema_rs.validator_for(dict(self.document), **OPTIONS))
+        object.__setattr__(self, "_ways", Ways(self.document))
 
     def check(self, value: Any) -> list[Violation]:
-        """What in ``value`` (JSON-like) breaks the schema: by place, at most 20; empty where all is well."""
+        """What in ``value`` (JSON-like) breaks the schema: by place, at most 20; empty where all is well.
+
+        Where saying everything would take too long, only the first violation is told, or only that there is one.
+        """
         try:
             if self._validator.is_valid(value):
                 return []
-            errors = list(islice(self._validator.iter_errors(value), _MAX_LOOKED_AT))
+            found = self._violations(value)
         except (ValueError, TypeError, RecursionError) as error:
             return [Violation("", clean_line(f"the value is not JSON: {error}", _MAX_MESSAGE))]
-        return sorted(map(_violation, errors), key=lambda violation: violation.pointer)[:_MAX_VIOLATIONS]
+        return sorted(found, key=lambda violation: violation.pointer)[:_MAX_VIOLATIONS]
+
+    def _violations(self, value: Any) -> list[Violation]:
+        """The library judges a value in linear time, but spells out every alternative of every error."""
+        nodes, depth = _size(value)
+        ways = self._ways.at_depth(depth)
+        if ways > _MAX_TOLD_WAYS:
+            return [Violation("", "the value does not fit; the alternatives are too many to say where")]
+        if ways * nodes <= _MAX_TOLD:
+            return [_violation(error) for error in self._validator.iter_errors(value)]
+        try:
+            self._validator.validate(value)
+        except jsonschema_rs.ValidationError as error:
+            return [_violation(error)]
+        return []
 
     def empty_is_array(self, pointer: str) -> bool:
         """Does the schema at this place of a value (a JSON pointer) allow an array, and no object?
@@ -104,3 +123,19 @@ def _violation(error: Any) -> Violation:
     steps = (str(step).replace("~", "~0").replace("/", "~1") for step in error.instance_path)
     pointer = "".join(f"/{step}" for step in steps)
     return Violation(clean_line(pointer, _MAX_POINTER), clean_line(error.message, _MAX_MESSAGE))
+
+
+def _size(value: Any) -> tuple[int, int]:
+    """How many values there are in ``value``, and how deep they are nested; counting stops where that is too much."""
+    nodes, depth, level = 0, 0, [value]
+    while level and nodes <= _MAX_TOLD:
+        nodes += len(level)
+        level = [child for parent in level for child in _inner(parent)]
+        depth += bool(level)
+    return nodes, depth
+
+
+def _inner(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list | tuple) else ()
