@@ -37,6 +37,8 @@ def workspace(tmp_path: Path) -> Path:
 async def holder(workspace: Path) -> AsyncIterator[LocalOperator]:
     operator = await opened(workspace, OpenMode.HOLD)
     assert isinstance(operator, LocalOperator)
+    while not (await operator.snapshot(Cursor())).audit:  # the record of the start is written in the background
+        await asyncio.sleep(0.005)
     yield operator
     await operator.close()
 
