@@ -28,7 +28,7 @@ _GLANCE_MS = 250
 """How often eva.yaml, and the coming and going of the folders themselves, are looked at."""
 _POLL_S = 0.2
 _POLL_SHARE = 20
-"""A look at everything may take one part in this many of the time."""
+"""Looking at everything may take one part in this many of a core."""
 _RETRY_S = 30.0
 _LIMITS = (errno.ENOSPC, errno.EMFILE, errno.ENFILE)
 
@@ -109,14 +109,14 @@ class Lookout(threading.Thread):
         self._armed(self.health if reason is None else WatchHealth(True, "polling", reason))
         pause = _POLL_S
         while not self._ended.wait(pause) and self._root.is_dir():
-            started = time.monotonic()
-            if reason is None and started >= self._native_from:
+            if reason is None and time.monotonic() >= self._native_from:
                 return
+            spent = time.thread_time()
             after = look(self._root, self._folders)
             self._tell(changed(before, after))
             self._glance()
             before = after
-            pause = max(_POLL_S, _POLL_SHARE * (time.monotonic() - started))
+            pause = max(_POLL_S, _POLL_SHARE * (time.thread_time() - spent))
 
     def _wait_for_root(self) -> None:
         self._armed(_GONE)
