@@ -12,6 +12,7 @@ from evatui.kernel.model.diagnostic import Diagnostic
 from evatui.kernel.workspace.discover import discover
 from evatui.kernel.workspace.files import FileProblem, Signature, SourceFile, Tree
 from evatui.kernel.workspace.layout import Layout
+from evatui.kernel.workspace.reading import read_under
 from evatui.kernel.workspace.snapshot import Snapshot, take_snapshot
 
 __all__ = ["Scan", "Scanner"]
@@ -21,10 +22,9 @@ _POLICY_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """``verdicts`` by manifest path; ``touched`` are those that were looked at anew."""
+    """``verdicts`` by manifest path; ``problems`` are those beyond single manifests."""
 
     verdicts: Mapping[str, Candidate | Rejection]
-    touched: frozenset[str]
     policy: Policy
     problems: tuple[Diagnostic, ...]
 
@@ -54,12 +54,11 @@ class Scanner:
         found = discover(self._tree, self._layout)
         in_force = self._policy_of(found.policies, changed)
         policy, policy_problems = in_force.policy, in_force.diagnostics
-        touched = set()
+        still = self._still(changed, policy.epoch)
         seen: dict[str, _Seen] = {}
         for path in found.manifests:
-            old = self._seen.get(path)
-            if old is not None and not self._is_stale(old.snapshot, changed) and old.epoch == policy.epoch:
-                seen[path] = old
+            if path in still:
+                seen[path] = still[path]
                 continue
             try:
                 snapshot = take_snapshot(self._tree, self._layout, path)
@@ -67,21 +66,26 @@ class Scanner:
                 continue  # it went away since the folder was listed
             verdict = admit(snapshot, layout=self._layout, policy=policy, policy_diagnostics=policy_problems)
             seen[path] = _Seen(snapshot, verdict, policy.epoch)
-            touched.add(path)
         self._seen = seen
         judged = duplicates([entry.verdict for entry in seen.values()], owners)
         return Scan(
             {verdict.path: verdict for verdict in judged},
-            frozenset(touched),
             policy,
             (*found.problems, *policy_problems),
         )
 
-    def _is_stale(self, snapshot: Snapshot, changed: frozenset[str]) -> bool:
-        """Must the closure be read again? A file named as changed, or one whose signature moved."""
-        if not changed or not changed.isdisjoint(snapshot.signatures):
-            return True
-        return self._tree.signatures(snapshot.signatures) != snapshot.signatures
+    def _still(self, changed: frozenset[str], epoch: str) -> dict[str, _Seen]:
+        """What need not be read again: judged by the same policy, no file named as changed, no signature moved."""
+        if not changed:
+            return {}
+        same = {path: seen for path, seen in self._seen.items() if seen.epoch == epoch}
+        now = self._tree.signatures({file for seen in same.values() for file in seen.snapshot.signatures})
+        return {
+            path: seen
+            for path, seen in same.items()
+            if changed.isdisjoint(seen.snapshot.signatures)
+            and all(now[file] == known for file, known in seen.snapshot.signatures.items())
+        }
 
     def _policy_of(self, paths: tuple[str, ...], changed: frozenset[str]) -> PolicyResult:
         """The policy in force; its files are read again where one is named as changed, or its signature moved."""
@@ -96,6 +100,6 @@ class Scanner:
 
     def _file(self, path: str) -> SourceFile | FileProblem:
         try:
-            return self._tree.read(path, _POLICY_BYTES)
+            return read_under(self._tree, path, _POLICY_BYTES, self._layout.policies)
         except FileProblem as problem:
             return problem
