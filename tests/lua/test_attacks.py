@@ -42,7 +42,7 @@ def ended(outcome: Outcome, expect: str) -> bool:
 async def test_an_attack_ends_as_it_should(engine: Engine, kind: str, attack: dict[str, str]) -> None:
     source = f"function invoke(ctx, request)\n{attack['body']}\nend\nfunction after() return 'served' end"
     loaded = await engine.load(program(source), timeout_s=20)
-    seconds = 0.3 if attack["expect"] == "timeout" else 15
+    seconds = 0.15 if attack["expect"] == "timeout" else 15
     outcome = await call(loaded, {"n": 1, "s": "x"}, host=silent_host, host_calls=20, seconds=seconds)
     assert ended(outcome, attack["expect"]), outcome
     assert await call(loaded, entry="after") == Returned("served")

@@ -33,19 +33,19 @@ local a, b, c, d = ...
 math.randomseed(a ~ c, b ~ d)
 local K = {}
 for i = 5, select("#", ...) do
-  load((select(i, ...)), "=eva", "b")(K)
+  load((select(i, ...)), "=[evatui]", "b")(K)
 end
 return K.put, K.run
 """
 """Takes four random integers and the compiled files; returns the two functions by which a state is entered."""
 
-_STRIP = b"local source, name = ... return string.dump(assert(load(source, name, 't')), true)"
+_DUMP = b"local source, name = ... return string.dump(assert(load(source, name, 't')))"
 
 
 @cache
 def compiled() -> tuple[bytes, ...]:
-    """Each file as bytecode without debug information: it loads quickly and shows no lines of its own."""
+    """Each file as bytecode: a state then starts without parsing them."""
     lua = lua54.LuaRuntime(encoding=None, register_eval=False, register_builtins=False)
-    strip = lua.compile(_STRIP)
+    dump = lua.compile(_DUMP)
     folder = resources.files(__package__) / "prelude"
-    return tuple(strip((folder / f"{name}.lua").read_bytes(), b"=" + name.encode()) for name in SUBJECTS)
+    return tuple(dump((folder / f"{name}.lua").read_bytes(), b"=[evatui]") for name in SUBJECTS)

@@ -64,7 +64,7 @@ class State:
         )
         seeds = [int.from_bytes(secrets.token_bytes(7)) for _ in range(4)]
         self._put, self._run = self._lua.execute(BOOT, *seeds, *compiled(), mode="t")
-        self._memory = program.memory_bytes
+        self._memory = program.memory_bytes + program.memory_bytes // 8
         self._base = self._lua.get_memory_used(total=True)
         self._lock = threading.Lock()
         self._running = False
@@ -83,6 +83,7 @@ class State:
             "host": list(program.host_functions),
             "entries": list(program.entries),
             "max_output": program.max_output_bytes,
+            "memory": program.memory_bytes,
         }
         return self.enter(Operation.LOAD, ormsgpack.packb(spec))
 

@@ -11,7 +11,7 @@
 
 local K = ...
 local pcall, error, select, type = pcall, error, select, type
-local yield, isyieldable, sub = coroutine.yield, coroutine.isyieldable, string.sub
+local yield, isyieldable, sub, gsub = coroutine.yield, coroutine.isyieldable, string.sub, string.gsub
 local sethook, gethook, collectgarbage = debug.sethook, debug.gethook, collectgarbage
 
 local MEMORY = "not enough memory"
@@ -27,12 +27,26 @@ end
 
 K.alive = alive
 
+-- The kilobytes that may be held, and those at which it is worth a collection to find out whether they are.
+-- The host's own limit is higher still: a program that fills its memory would otherwise spend seconds in
+-- collections that find less and less.
+local most, suspicious = math.huge, math.huge
+
+function K.limit_memory(bytes)
+  local base = collectgarbage("count")
+  most, suspicious = base + bytes / 1024, base + bytes * 17 / 16384
+end
+
+local function too_much()
+  collectgarbage()
+  return collectgarbage("count") > most
+end
+
 local beat
 
 -- Instructions between two hooks.
-local function interval()
-  local kilobytes = collectgarbage("count")
-  return kilobytes < 1024 and 500 or kilobytes < 4096 and 200 or kilobytes < 16384 and 64 or 32
+local function interval(kilobytes)
+  return kilobytes < 1024 and 500 or kilobytes < 4096 and 250 or kilobytes < 16384 and 100 or 50
 end
 
 function beat()
@@ -40,7 +54,11 @@ function beat()
     error(MEMORY, 0)
   end
   local _ = {} -- not by a call: where the C stack is full, a call would fail before the allocation
-  local wanted, _, _, count = interval(), gethook()
+  local kilobytes = collectgarbage("count")
+  if kilobytes > suspicious and too_much() then
+    error(MEMORY, 0)
+  end
+  local wanted, _, _, count = interval(kilobytes), gethook()
   if wanted ~= count then
     sethook(beat, "", wanted)
   end
@@ -48,7 +66,7 @@ end
 
 -- Hooks belong to one coroutine each: whoever makes a coroutine for a handler calls this.
 function K.watch(co)
-  sethook(co, beat, "", interval())
+  sethook(co, beat, "", interval(collectgarbage("count")))
   return co
 end
 
@@ -76,12 +94,12 @@ end
 
 K.leave = leave
 
--- The prelude has no line numbers: where an error is its own, Lua puts this in their place.
-local NO_PLACE = "?:-1: "
+-- An error that a library function of the prelude raised names a line of the prelude: not for a handler.
+local PLACE = "[evatui]:"
 
 function K.told(e)
-  if type(e) == "string" and sub(e, 1, #NO_PLACE) == NO_PLACE then
-    return sub(e, #NO_PLACE + 1)
+  if type(e) == "string" and sub(e, 1, #PLACE) == PLACE then
+    return (gsub(e, "^%[evatui%]:%d+: ", ""))
   end
   return e
 end

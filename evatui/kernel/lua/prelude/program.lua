@@ -112,7 +112,11 @@ local function raised(e, co)
   elseif type(e) ~= "string" then
     message = "a " .. type(e) .. " was raised as an error"
   end
-  return RAISED, sub(K.told(message), 1, MAX_MESSAGE), kind, retryable, file, line, packed
+  local told = K.told(message)
+  if told ~= message and line > 0 then
+    told = file .. ":" .. line .. ": " .. told
+  end
+  return RAISED, sub(told, 1, MAX_MESSAGE), kind, retryable, file, line, packed
 end
 
 local step
@@ -182,6 +186,7 @@ local operations = {}
 
 operations[1] = function() -- load
   spec = K.unpack(data)
+  K.limit_memory(spec.memory)
   context = K.context(spec.host)
   loading = true
   local f, message = compile(spec.script)
