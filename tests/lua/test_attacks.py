@@ -12,7 +12,7 @@ from evatui.kernel.lua import BadValue, Engine, LoadFailed, Outcome, Raised, Ret
 from evatui.kernel.model.errors import ErrorKind
 from tests.lua.harness import call, program
 
-ATTACKS = yaml.safe_load((Path(__file__).parent / "attacks.yaml").read_text())
+ATTACKS = yaml.safe_load((Path(__file__).parent / "attacks.yaml").read_text("utf-8"))
 CASES = [pytest.param(kind, attack, id=attack["name"]) for kind, attacks in ATTACKS.items() for attack in attacks]
 VERDICTS = {
     "timeout": {ErrorKind.TIMEOUT},

@@ -131,10 +131,12 @@ local function put_map(t, depth)
   return n
 end
 
-local function too_deep(t, depth)
-  for i = 1, depth - 1 do
-    if above[i] == t then
-      bad("a table that contains itself", i - 1)
+local function too_deep(depth)
+  for i = 1, depth do
+    for j = i + 1, depth do
+      if rawequal(above[i], above[j]) then
+        bad("a table that contains itself", i - 1)
+      end
     end
   end
   bad("nested deeper than " .. MAX_DEPTH .. " tables", depth - 1)
@@ -144,7 +146,7 @@ local function put_table(t, depth)
   alive()
   above[depth] = t
   if depth > MAX_DEPTH then
-    too_deep(t, depth)
+    too_deep(depth)
   end
   local first = next(t)
   if first == nil then

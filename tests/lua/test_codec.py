@@ -1,0 +1,187 @@
+"""Values keep their type on the way into Lua and out again, or the reason why not is given with its place."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evatui.kernel.lua import BadValue, Chunk, Engine, Program, Returned, Unpackable
+from evatui.kernel.lua.judge import judge
+from evatui.kernel.lua.state import Operation, State
+from evatui.kernel.lua.values import MAX_DEPTH, pack
+from tests.lua.harness import outcome_of, value_of
+
+SCRIPT = b"""
+function echo(ctx, request) return request end
+function rebuild(ctx, request)
+  local function copy(value)
+    if type(value) ~= "table" or value == json.null then return value end
+    local t, n = {}, 0
+    for k, v in pairs(value) do t[k] = copy(v) n = n + 1 end
+    if n == 0 then return value end
+    return t
+  end
+  return copy(request)
+end
+function through_json(ctx, request) return json.decode(json.encode(request)) end
+"""
+PROGRAM = Program(Chunk("t.lua", SCRIPT), entry="echo", memory_bytes=1 << 26, max_output_bytes=1 << 22)
+
+LEAVES = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-(2**63), 2**63 - 1),
+    st.sampled_from([0, -1, 127, 128, 255, 256, 65535, 65536, 2**32 - 1, 2**32, -32, -33, -128, -129, 2**63 - 1]),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.text(max_size=40),
+    st.sampled_from(["", "\0", '"\\', "é", "😀", "x" * 31, "x" * 32, "y" * 255, "y" * 256, "z" * 65536]),
+)
+VALUES = st.recursive(
+    LEAVES,
+    lambda inner: st.one_of(st.lists(inner, max_size=20), st.dictionaries(st.text(max_size=8), inner, max_size=20)),
+    max_leaves=60,
+)
+
+
+@pytest.fixture(scope="module")
+def state() -> State:
+    state = State(PROGRAM)
+    assert judge(state.load(PROGRAM), PROGRAM) == Returned(None)
+    return state
+
+
+def typed(value: Any) -> Any:
+    """Equal only where the types are equal too: 1, 1.0 and True are three things, -0.0 is not 0.0."""
+    if isinstance(value, dict):
+        return {key: typed(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [typed(item) for item in value]
+    return type(value).__name__, repr(value)
+
+
+@pytest.mark.parametrize("entry", ["echo", "rebuild", "through_json"])
+@given(value=VALUES)
+@settings(max_examples=150, deadline=None)
+def test_values_keep_their_types(state: State, entry: str, value: Any) -> None:
+    outcome = judge(state.enter(Operation.ENTER, pack([entry, value])), PROGRAM)
+    assert isinstance(outcome, Returned), outcome
+    assert typed(outcome.value) == typed(value)
+
+
+@given(value=VALUES)
+@settings(max_examples=100, deadline=None)
+def test_json_of_lua_is_json(state: State, value: Any) -> None:
+    encoded = judge(state.enter(Operation.ENTER, pack(["echo", json.dumps(value)])), PROGRAM)
+    assert encoded == Returned(json.dumps(value))
+    outcome = judge(state.enter(Operation.ENTER, pack(["through_json", value])), PROGRAM)
+    assert isinstance(outcome, Returned)
+    assert typed(outcome.value) == typed(orjson.loads(orjson.dumps(value)) if value != [] else [])
+
+
+@pytest.mark.parametrize(
+    ("value", "path"),
+    [
+        ({"a": [1, math.nan]}, "/a/1"),
+        ([math.inf], "/0"),
+        ({"n": 2**63}, "/n"),
+        ({"n": {"x/y~": -(2**63) - 1}}, "/n/x~1y~0"),
+        ([b"bytes"], "/0"),
+        ({1: 2}, ""),
+        ({"s": "\ud800"}, "/s"),
+        ([{1, 2}], "/0"),
+        ([object()], "/0"),
+        (["x" * 5_000_000], ""),
+        (list(range(300_000)), ""),
+    ],
+)
+def test_what_cannot_enter_is_named(value: Any, path: str) -> None:
+    with pytest.raises(Unpackable) as refused:
+        pack(value)
+    assert refused.value.path == path
+
+
+def test_a_value_that_is_endless_when_written_out_is_refused_early() -> None:
+    value: Any = ["x"]
+    for _ in range(60):
+        value = [value, value]
+    with pytest.raises(Unpackable, match="larger than"):
+        pack(value)
+    deep: Any = []
+    for _ in range(MAX_DEPTH + 1):
+        deep = [deep]
+    with pytest.raises(Unpackable, match="nested deeper"):
+        pack(deep)
+
+
+@pytest.mark.parametrize(
+    ("expression", "path", "message"),
+    [
+        ("{a = {1, 2, {b = print}}}", "/a/2/b", "a function cannot leave Lua"),
+        ("{['x/y~z'] = {0/0}}", "/x~1y~0z/0", "a number that is not finite"),
+        ("{list = {1, 2, nil, 4}}", "/list", "an array with holes"),
+        ("{{}, {1, x = 2}}", "/1", "a table with both positions and names"),
+        ("{a = {[true] = 1}}", "/a", "a boolean as a name"),
+        ("{a = {[2.5] = 1}}", "/a", "with a fraction as a name"),
+        ("{a = '\\xff'}", "/a", "the text is not valid UTF-8"),
+        ("{a = {['\\xff'] = 1}}", "/a/\ufffd", "the name is not valid UTF-8"),
+        ("print", "", "a function cannot leave Lua"),
+        ("(function() local t = {x = {}} t.x.y = {t.x} return t end)()", "/x", "a table that contains itself"),
+    ],
+)
+async def test_what_cannot_leave_is_named(engine: Engine, expression: str, path: str, message: str) -> None:
+    outcome = await outcome_of(engine, f"function invoke() return {expression} end")
+    assert isinstance(outcome, BadValue)
+    assert outcome.path == path
+    assert message in outcome.message
+
+
+async def test_arrays_are_told_by_their_keys_alone(engine: Engine) -> None:
+    body = """
+      local backwards = {} for i = 40, 1, -1 do backwards[i] = i end
+      local shrunk = json.array({1}) shrunk[1] = nil
+      local filled = json.object() filled[1] = "x"
+      return {backwards, shrunk, filled, setmetatable({1, 2}, {__index = {x = 1}, __len = function() return 9 end})}
+    """
+    assert await value_of(engine, body) == [list(range(1, 41)), [], ["x"], [1, 2]]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[1,]", "a value expected at byte 4"),
+        ('{"a" 1}', "':' expected at byte 6"),
+        ("{a:1}", "a name in quotes expected at byte 2"),
+        ("[1 2]", "',' or ']' expected"),
+        ("01", "a value expected at byte 1"),
+        ("[-]", "a value expected"),
+        ("nul", "a value expected"),
+        ('"\\x"', "an escape expected"),
+        ('"\\ud800"', "second half"),
+        ('"\\udc00"', "first half"),
+        ('"abc', "closing quote"),
+        ('"a\nb"', "control character"),
+        ("", "a value expected at byte 1"),
+        ("[" * 100, "nested deeper"),
+    ],
+)
+async def test_json_that_is_none_is_an_error_with_its_place(engine: Engine, text: str, message: str) -> None:
+    found = await value_of(engine, "local ok, e = pcall(json.decode, request) return {ok, e}", text)
+    assert found[0] is False
+    assert message in found[1]
+
+
+async def test_json_numbers_and_order(engine: Engine) -> None:
+    body = """
+      local numbers = {1.0, 0.1, -0.0, 1e300, 2^53, 123456789012345678}
+      return {json.encode({b = 1, a = numbers, c = {}, d = json.array(), e = json.null}),
+        json.decode("[1, 1.0, 1e2, -0, 9223372036854775807, 9223372036854775808, \\"\\\\u00e9\\\\ud83d\\\\ude00\\"]")}
+    """
+    text, numbers = await value_of(engine, body)
+    assert text == ('{"a":[1.0,0.1,-0.0,1e+300,9007199254740992.0,123456789012345678],"b":1,"c":{},"d":[],"e":null}')
+    assert typed(numbers) == typed([1, 1.0, 100.0, 0, 2**63 - 1, float(2**63), "é😀"])
