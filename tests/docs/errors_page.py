@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from evatui.kernel.admission.codes import CODES
+from evatui.kernel.admission.codes import CODES, Code
 
 __all__ = ["PAGE", "page"]
 
@@ -33,12 +33,14 @@ def page() -> str:
             "| code | what | reason | why | fix |",
             "|---|---|---|---|---|",
         ]
-        lines += [
-            f"| {code.code} | {_cell(code.title)} | `{code.reason.value}` | {_cell(code.why)} | {_cell(code.fix or '')} |"
-            for key, code in sorted(CODES.items())
-            if key.startswith(f"EVA-{number}")
-        ]
+        lines += [_row(code) for key, code in sorted(CODES.items()) if key.startswith(f"EVA-{number}")]
     return "\n".join(lines) + "\n"
+
+
+def _row(code: Code) -> str:
+    return " | ".join(
+        (f"| {code.code}", _cell(code.title), f"`{code.reason.value}`", _cell(code.why), f"{_cell(code.fix or '')} |")
+    )
 
 
 def _cell(text: str) -> str:
