@@ -62,7 +62,7 @@ def test_references_that_fan_out_without_end_are_refused(layout: Layout) -> None
     fan = {f"d{n}": {"anyOf": [{"$ref": f"#/$defs/d{n + 1}"}, {"$ref": f"#/$defs/d{n + 1}"}]} for n in range(40)}
     schema = {"properties": {"a": {"$ref": "#/$defs/d0"}}, "$defs": {**fan, "d40": {"type": "integer"}}}
     found = only(judge({**NOTES, GIVES: json.dumps(schema)}, layout))
-    assert (found.code, "more than 10,000 ways" in found.message) == ("EVA-307", True)
+    assert (found.code, "more than 100,000 ways" in found.message) == ("EVA-307", True)
     chain = {f"d{n}": {"$ref": f"#/$defs/d{n + 1}"} for n in range(1000)}
     chained = {"$ref": "#/$defs/d0", "$defs": {**chain, "d1000": {}}}
     assert only(judge({**NOTES, GIVES: json.dumps(chained)}, layout)).code == "EVA-307"

@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 __all__ = ["MAX_WAYS", "Ways", "pointer_steps", "resolve_pointer"]
 
-MAX_WAYS = 10_000
+MAX_WAYS = 100_000
 """Counting stops here."""
 
 _MAX_CHAIN = 150
