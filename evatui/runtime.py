@@ -75,7 +75,7 @@ class Runtime:
             shadow,
             self.history,
             clock,
-            layout.runtime.max_live_generations,
+            layout.runtime,
         )
         self.operations = Operations(self.registry, self.reloader, self.history, layout, clock)
         self.calls = Calls(self.registry, host, audit, clock, self._permissions, self._levels, layout.name)
@@ -110,7 +110,7 @@ class Runtime:
         if writes:
             self._journal.write(Code.RUNTIME_STARTED, Outcome.OK, KERNEL)
             self.watch = Watch(self.layout)
-        await self.reloader.run()
+        await self.reloader.run(explicit=True)
         self.bus.emit("/runtime/started", {"workspace": self.layout.name, "mode": self.layout.runtime.mode})
         if self.watch is not None:
             self._watching = asyncio.create_task(self._follow(self.watch))
@@ -136,8 +136,6 @@ class Runtime:
 
     async def _follow(self, watch: Watch) -> None:
         async for changed in watch:
-            if not self.layout.runtime.hot_reload:
-                continue
             try:
                 await self.reloader.follow(changed)
             except Exception as error:  # the next look may succeed; a watch that dies would be silence

@@ -105,14 +105,19 @@ class Kernel:
             first = self._stopping is None
             if first and self._thread.is_alive():
                 self._stopping = self.submit(self._close())
-        cut = self._stopping.result() if self._stopping is not None else 0
-        if first:
-            if self._thread.is_alive():
-                self._loop.call_soon_threadsafe(self._loop.stop)
-                self._thread.join()
-            if self._lock is not None:
-                self._lock.close()
-        return cut
+        try:
+            return self._stopping.result() if self._stopping is not None else 0
+        finally:
+            if first:
+                self._end()
+
+    def _end(self) -> None:
+        """The thread, then the lock: whoever takes the workspace next finds nobody in it."""
+        if self._thread.is_alive():
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join()
+        if self._lock is not None:
+            self._lock.close()
 
     async def _close(self) -> int:
         if self._server is not None:

@@ -229,3 +229,17 @@ async def test_going_back_to_what_serves_stops_what_is_coming(start, workspace: 
     await runtime.reloader.run(actor=ANN, explicit=True)
     assert runtime.table.active["greet"] is serving
     assert runtime.registry.capabilities["greet"].attempt is None
+
+
+async def test_without_hot_reload_the_disk_is_watched_but_only_a_hand_applies_it(start, workspace: Path) -> None:
+    write(workspace, {"eva.yaml": "runtime: {hot_reload: false}\n"})
+    runtime = await start()
+    save(workspace, "capabilities/tools/greet.lua", SCRIPT.replace("one", "two"))
+    capability = runtime.registry.capabilities["greet"]
+    await until(lambda: capability.disk_digest != runtime.table.active["greet"].digest)
+    assert (await call(runtime)).response.result["by"] == "one"
+    await runtime.reloader.run(actor=ANN, explicit=True)
+    assert (await call(runtime)).response.result["by"] == "two"
+    (workspace / "capabilities/greet.yaml").unlink()
+    await runtime.reloader.follow(frozenset())
+    assert (await call(runtime)).response.ok

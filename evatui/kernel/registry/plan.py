@@ -19,6 +19,7 @@ __all__ = ["KNOWN", "Action", "Change", "compare", "main_verdicts", "plan_digest
 _BY_RUNNING = frozenset({Reason.LUA_LOAD_FAILED, Reason.HEALTH_FAILED})
 """Refusals that only loading could give: the same bytes are not loaded again by themselves."""
 
+_BY_HAND = "hot_reload is off: reload it by hand"
 KNOWN = "known"
 """The reason of a change that refuses what is refused already."""
 
@@ -93,12 +94,17 @@ def _id_of(verdict: Candidate | Rejection) -> str | None:
 
 
 def compare(
-    named: Mapping[str, Candidate | Rejection], capabilities: Mapping[str, Capability], *, explicit: bool
+    named: Mapping[str, Candidate | Rejection], capabilities: Mapping[str, Capability], *, explicit: bool, hot: bool
 ) -> list[Change]:
-    """Changes in the order of ids. ``explicit``: someone asked, so a refused or unwatched version is tried again."""
-    changes = [_change(key, verdict, capabilities.get(key), explicit) for key, verdict in sorted(named.items())]
+    """Changes in the order of ids.
+
+    ``explicit``: someone asked, so a refused or unwatched version is tried again. Without ``hot``
+    only what someone asked for is applied.
+    """
+    changes = [_change(key, verdict, capabilities.get(key), explicit, hot) for key, verdict in sorted(named.items())]
+    gone = Action.REMOVE if explicit or hot else Action.HOLD
     changes += [
-        Change(key, capability.path, Action.REMOVE, source=_serving(capability))
+        Change(key, capability.path, gone, source=_serving(capability))
         for key, capability in sorted(capabilities.items())
         if key not in named and not capability.gone
     ]
@@ -109,12 +115,16 @@ def _serving(capability: Capability | None) -> str | None:
     return capability.active.name.id if capability and capability.active else None
 
 
-def _change(key: str, verdict: Candidate | Rejection, capability: Capability | None, explicit: bool) -> Change:
+def _change(
+    key: str, verdict: Candidate | Rejection, capability: Capability | None, explicit: bool, hot: bool
+) -> Change:
     serving = _serving(capability)
     if isinstance(verdict, Rejection):
         known = capability is not None and capability.rejection == verdict
         return Change(key, verdict.path, Action.REJECT, verdict, serving, reason=KNOWN if known else "")
     action, reason = _judge(verdict, capability, explicit)
+    if action in (Action.ADD, Action.UPDATE) and not explicit and not hot:
+        action, reason = Action.HOLD, _BY_HAND
     before = capability.active.candidate if capability and capability.active else None
     diff = difference(before, verdict) if action is Action.UPDATE else {}
     return Change(key, verdict.path, action, verdict, serving, diff=diff, reason=reason)
@@ -133,7 +143,7 @@ def _judge(candidate: Candidate, capability: Capability | None, explicit: bool) 
         if refused is not None and refused.digest == digest and refused.diagnostics[0].reason in _BY_RUNNING:
             return Action.UNCHANGED, "refused"
         if capability.active is not None and not capability.active.manifest.reload.hot_reload:
-            return Action.HOLD, "hot_reload is off: reload it by hand"
+            return Action.HOLD, _BY_HAND
     if capability.parked is not None and capability.parked_digest == digest and _rests(candidate, capability):
         return Action.UNCHANGED, ""
     return (Action.UPDATE if capability.active is not None else Action.ADD), ""

@@ -22,6 +22,7 @@ from evatui.kernel.registry.registry import Registry
 from evatui.kernel.registry.scan import Scan, Scanner
 from evatui.kernel.registry.shadow import Shadow, broken
 from evatui.kernel.storage.history import History
+from evatui.kernel.workspace.settings import RuntimeSettings
 
 __all__ = ["SETTLE_SECONDS", "Plan", "Reloader"]
 
@@ -52,7 +53,13 @@ class Reloader:
     """``policy`` is the one in force; ``problems`` what was wrong beyond single manifests at ``looked_at``."""
 
     def __init__(
-        self, registry: Registry, scanner: Scanner, shadow: Shadow, history: History, clock: Clock, max_live: int
+        self,
+        registry: Registry,
+        scanner: Scanner,
+        shadow: Shadow,
+        history: History,
+        clock: Clock,
+        settings: RuntimeSettings,
     ) -> None:
         self.policy: Policy | None = None
         self.problems: tuple[Diagnostic, ...] = ()
@@ -62,7 +69,8 @@ class Reloader:
         self._shadow = shadow
         self._history = history
         self._clock = clock
-        self._max_live = max_live
+        self._max_live = settings.max_live_generations
+        self._hot = settings.hot_reload
         self._looking = asyncio.Lock()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._coming: dict[str, _Coming] = {}
@@ -124,7 +132,7 @@ class Reloader:
 
     def _changes(self, scan: Scan, *, explicit: bool) -> list[Change]:
         named, _ = main_verdicts(scan.verdicts, self._registry.capabilities)
-        return compare(named, self._registry.capabilities, explicit=explicit)
+        return compare(named, self._registry.capabilities, explicit=explicit, hot=self._hot)
 
     async def _scan(self, changed: frozenset[str], *, settle: bool = False) -> Scan:
         scan = await asyncio.to_thread(self._scanner.scan, changed, self._owners())
@@ -143,8 +151,8 @@ class Reloader:
             if capability.gone:
                 continue
             verdict = scan.verdicts.get(capability.path)
-            if verdict is None or (isinstance(verdict, Rejection) and verdict.missing):
-                return capability.active is not None or verdict is None
+            if verdict is None or (isinstance(verdict, Rejection) and verdict.missing and capability.active):
+                return True
         return False
 
     def _set_strays(self, scan: Scan) -> None:
@@ -174,8 +182,8 @@ class Reloader:
     async def _apply(self, change: Change, actor: Actor) -> Change:
         if change.action is Action.REMOVE:
             await self._remove(self._registry.capabilities[change.key], actor)
+        if change.verdict is None:
             return change
-        assert change.verdict is not None
         capability = self._registry.capability(change.key, change.path)
         capability.disk_digest = change.verdict.digest
         if isinstance(change.verdict, Rejection):
