@@ -68,7 +68,9 @@ def test_references_that_fan_out_without_end_are_refused(layout: Layout) -> None
     assert only(judge({**NOTES, GIVES: json.dumps(chained)}, layout)).code == "EVA-307"
 
 
-@pytest.mark.parametrize("text", ['{"$anchor": []}', '{"$ref": []}', '{"pattern": {}}', '{"allOf": {}}', '{"not": []}'])
+@pytest.mark.parametrize(
+    "text", ['{"$anchor": []}', '{"$ref": []}', '{"pattern": {}}', '{"allOf": {}}', '{"not": []}', '{"items": []}']
+)
 def test_keywords_of_the_wrong_type_are_refused(layout: Layout, text: str) -> None:
     assert only(judge({**NOTES, GIVES: text}, layout)).code == "EVA-304"
 

@@ -11,7 +11,7 @@ from evatui.kernel.admission.codes import diagnose
 from evatui.kernel.admission.manifest import Reading, guess_id, read_manifest
 from evatui.kernel.admission.policy import Policy
 from evatui.kernel.admission.policy_check import check_policy
-from evatui.kernel.admission.render import Texts, render
+from evatui.kernel.admission.render import Texts, noted, render
 from evatui.kernel.admission.report import MANIFEST_FAULTS, Fault, Report, nearest
 from evatui.kernel.admission.verdict import Candidate, Rejection, Verdict
 from evatui.kernel.admission.versions import check_supported
@@ -135,12 +135,12 @@ def _unlike(mine: list[Diagnostic], theirs: list[Diagnostic]) -> list[Diagnostic
 def _by_stage(found: Sequence[Diagnostic], snapshot: Snapshot) -> tuple[Diagnostic, ...]:
     """Errors before warnings, by stage (reading, manifest, schemas, policy, Lua), the first cause marked; rendered."""
     ordered = sorted(found, key=lambda diagnostic: (diagnostic.level is Level.WARNING, diagnostic.code[:5]))
-    errors = sum(diagnostic.level is Level.ERROR for diagnostic in ordered)
-    if errors > 1:
-        note = f"the first of {errors} problems: the others may follow from it"
-        ordered[0] = replace(ordered[0], notes=(note, *ordered[0].notes))
     texts = _texts(snapshot)
-    return tuple(diagnostic if diagnostic.rendered else render(diagnostic, texts) for diagnostic in ordered)
+    told = [diagnostic if diagnostic.rendered else render(diagnostic, texts) for diagnostic in ordered]
+    errors = sum(diagnostic.level is Level.ERROR for diagnostic in told)
+    if errors > 1:
+        told[0] = noted(told[0], f"the first of {errors} problems: the others may follow from it")
+    return tuple(told)
 
 
 def _texts(snapshot: Snapshot) -> Texts:

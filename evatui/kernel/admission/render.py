@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -10,7 +11,7 @@ from evatui.kernel.admission.redact import hide
 from evatui.kernel.model.diagnostic import Diagnostic, Level, Span
 from evatui.kernel.model.text import clean_line
 
-__all__ = ["Texts", "render", "render_all"]
+__all__ = ["Texts", "noted", "render", "render_all"]
 
 Texts = Mapping[str, bytes]
 """The bytes of each file that a span may point into, by its path."""
@@ -20,6 +21,7 @@ _WIDTH = 96
 """Cells of source text in a line; a longer line is cut around its caret."""
 _LEAD = 40
 _MAX_SPANS = 6
+_WHY = re.compile(r"^( +)= why: ", re.MULTILINE)
 _CODE_SUFFIXES = (".lua",)
 
 
@@ -38,6 +40,12 @@ def render(diagnostic: Diagnostic, texts: Texts) -> Diagnostic:
     if diagnostic.fix:
         out.append(f"{pad} = fix: {diagnostic.fix}")
     return replace(diagnostic, rendered="\n".join(out))
+
+
+def noted(diagnostic: Diagnostic, note: str) -> Diagnostic:
+    """A rendered diagnostic with one more note."""
+    rendered = _WHY.sub(lambda why: f"{why[1]}= note: {note}\n{why[0]}", diagnostic.rendered, count=1)
+    return replace(diagnostic, notes=(*diagnostic.notes, note), rendered=rendered)
 
 
 def _place(span: Span, data: bytes | None, gutter: int, arrow: str) -> list[str]:

@@ -68,7 +68,7 @@ class Ways:
         items = schema.get("items")
         listed = [*_values(schema.get("prefixItems")), *(items if isinstance(items, list) else [items])]
         every = [*_values(schema.get("patternProperties")), *(schema.get(name) for name in _EVERY_CHILD)]
-        most = max(map(count, named)) + max(map(count, listed))
+        most = max(map(count, named), default=0) + max(map(count, listed), default=0)
         return most + sum(count(part) for part in every if part is not None)
 
     def _same_value(self, schema: Mapping[str, Any]) -> Iterator[Any]:
