@@ -52,7 +52,14 @@ local function put_text(text, depth, what)
   if not utf8_len(text) then
     bad(what .. " is not valid UTF-8", depth)
   end
-  emit(TEXT[n] or (n < 256 and pack("BB", 0xd9, n)) or (n < 65536 and pack(">BI2", 0xda, n)) or pack(">BI4", 0xdb, n))
+  local short = TEXT[n]
+  if short then
+    size = size + n + 1
+    parts[count + 1], parts[count + 2] = short, text
+    count = count + 2
+    return
+  end
+  emit((n < 256 and pack("BB", 0xd9, n)) or (n < 65536 and pack(">BI2", 0xda, n)) or pack(">BI4", 0xdb, n))
   emit(text)
 end
 
