@@ -250,3 +250,17 @@ async def test_health_while_all_slots_are_taken(engine: Engine) -> None:
     loaded.kill(ErrorKind.CANCELLED)
     await waiting
     loaded.close()
+
+
+async def test_a_thread_that_does_not_come_back_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stands for a call into C that nothing can end: here the kill itself does nothing."""
+    monkeypatch.setattr(State, "kill", lambda self: None)
+    monkeypatch.setattr("evatui.kernel.lua.call.GRACE_S", 0.02)
+    engine = Engine()
+    loaded = await engine.load(program("function invoke(ctx, n) for i = 1, n do end return n end"), timeout_s=5)
+    assert kind_of(await call(loaded, 50_000_000, seconds=0.02)) is ErrorKind.TIMEOUT
+    assert engine.stuck == 1
+    assert await call(loaded, 1) == Returned(1)
+    while engine.stuck:
+        await asyncio.sleep(0.01)
+    engine.close()

@@ -101,6 +101,8 @@ class Call(Generic[T]):
 
     async def run(self) -> T:
         """What ``finish`` made of the outcome. Cancelled, it first waits until the handler has ended."""
+        if time.monotonic() >= self._deadline:
+            self._time_is_up()
         self._owner.submit(self._step)
         try:
             return await self._future

@@ -60,7 +60,8 @@ class LoadedProgram:
 
         ``deadline`` is on the monotonic clock, in seconds, and counts the time in host calls. ``finish`` runs
         on a thread of Lua, once, also when the call was killed; its exceptions are raised here.
-        Cancelling ends the handler and its running host call, and waits until both have ended.
+        Cancelling ends the handler and its running host call, and waits until both have ended: ``finish`` has
+        then seen a ``Cancelled`` verdict. Only a call that still waits for a slot has never begun.
         """
         has_slot = await self._slot(deadline)
         try:  # without a slot the deadline is over: the call is made only to end as one

@@ -53,7 +53,7 @@ class Threads:
     def close(self, timeout_s: float) -> None:
         """Ends the threads; those that are stuck in Lua after ``timeout_s`` are left behind."""
         self._open = False
-        for _ in self._threads:
+        for _ in tuple(self._threads):
             self._queue.put(None)
         for thread in tuple(self._threads):
             thread.join(timeout_s)

@@ -14,6 +14,13 @@ MAX_DEPTH = 64
 MAX_NODES = 200_000
 MAX_BYTES = 4_194_304
 _LOWEST, _HIGHEST = -(2**63), 2**63 - 1
+_PLAIN = (
+    ormsgpack.OPT_PASSTHROUGH_SUBCLASS
+    | ormsgpack.OPT_PASSTHROUGH_DATACLASS
+    | ormsgpack.OPT_PASSTHROUGH_DATETIME
+    | ormsgpack.OPT_PASSTHROUGH_ENUM
+    | ormsgpack.OPT_PASSTHROUGH_UUID
+)
 
 
 class Unpackable(Exception):
@@ -41,9 +48,47 @@ def pack(value: Any) -> bytes:
     The packer has no limits of its own: a value that shares its parts can be small here and endless
     when written out. So nodes, bytes and depth are counted first.
     """
-    budget = [MAX_NODES, MAX_BYTES]
-    _check(value, (), budget)
-    return ormsgpack.packb(value)
+    try:
+        if _fits(value):
+            return ormsgpack.packb(value, option=_PLAIN)
+    except (TypeError, ValueError):  # a name that is no text, or text that is no UTF-8
+        pass
+    _check(value, (), [MAX_NODES, MAX_BYTES])
+    raise Unpackable((), "it is not JSON-like")
+
+
+def _fits(root: Any) -> bool:
+    """The quick look at a value, level by level. Where it says no, `_check` says why."""
+    level: list[Any] = [[root]]
+    nodes = size = 0
+    for _ in range(MAX_DEPTH + 1):
+        below: list[Any] = []
+        for container in level:
+            nodes += len(container)
+            items: Any = container
+            if type(container) is dict:
+                items = container.values()
+                size += len("".join(container))
+            if nodes > MAX_NODES or size > MAX_BYTES:
+                return False
+            for item in items:
+                kind = type(item)
+                if kind is str:
+                    size += len(item)
+                elif kind is dict or kind is list or kind is tuple:
+                    below.append(item)
+                elif kind is int:
+                    if not _LOWEST <= item <= _HIGHEST:
+                        return False
+                elif kind is float:
+                    if not -math.inf < item < math.inf:
+                        return False
+                elif item is not None and kind is not bool:
+                    return False
+        if not below:
+            return size <= MAX_BYTES
+        level = below
+    return False
 
 
 def _check(value: Any, path: tuple[str | int, ...], budget: list[int]) -> None:

@@ -29,7 +29,7 @@ for n = 0, 15 do
 end
 
 local parts, count, size, limit
-local path, above
+local path, above, names
 
 local function bad(message, depth)
   error({ BAD, message, depth }, 0)
@@ -44,16 +44,37 @@ local function emit(piece)
   parts[count] = piece
 end
 
-local function put_text(text, depth, what)
+local function text_header(n)
+  return TEXT[n] or (n < 256 and pack("BB", 0xd9, n)) or (n < 65536 and pack(">BI2", 0xda, n)) or pack(">BI4", 0xdb, n)
+end
+
+local function put_text(text, depth)
   local n = #text
-  if size + n > limit then
+  size = size + n + 1
+  if size > limit then
     error(TOO_LARGE, 0)
   end
   if not utf8_len(text) then
-    bad(what .. " is not valid UTF-8", depth)
+    bad("the text is not valid UTF-8", depth)
   end
-  emit(TEXT[n] or (n < 256 and pack("BB", 0xd9, n)) or (n < 65536 and pack(">BI2", 0xda, n)) or pack(">BI4", 0xdb, n))
-  emit(text)
+  parts[count + 1], parts[count + 2] = TEXT[n] or text_header(n), text
+  count = count + 2
+end
+
+-- Names repeat, so each is checked and packed once.
+local function put_name(name, depth)
+  local packed = names[name]
+  if not packed then
+    if size + #name > limit then
+      error(TOO_LARGE, 0)
+    end
+    if not utf8_len(name) then
+      bad("the name is not valid UTF-8", depth)
+    end
+    packed = text_header(#name) .. name
+    names[name] = packed
+  end
+  emit(packed)
 end
 
 local function integer(n)
@@ -125,7 +146,7 @@ local function put_map(t, depth)
     end
     n = n + 1
     path[depth] = key
-    put_text(key, depth, "the name")
+    put_name(key, depth)
     put(value, depth)
   end
   return n
@@ -168,7 +189,7 @@ end
 function put(value, depth)
   local kind = type(value)
   if kind == "string" then
-    put_text(value, depth, "the text")
+    put_text(value, depth)
   elseif kind == "number" then
     put_number(value, depth)
   elseif kind == "boolean" then
@@ -196,7 +217,7 @@ end
 -- The bytes of `value`; raises TOO_LARGE past `most` bytes. nil goes out as null.
 function K.pack(value, most)
   parts, count, size, limit = {}, 0, 0, most
-  path, above = {}, {}
+  path, above, names = {}, {}, {}
   if value == nil then
     return "\xc0"
   end

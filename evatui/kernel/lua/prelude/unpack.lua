@@ -1,5 +1,5 @@
 -- MessagePack from the host into Lua values. The bytes are the kernel's own: shape, depth and size
--- were checked before they were packed.
+-- were checked before they were packed. What is most common is read without a call.
 
 local K = ...
 local byte, sub, unpack, set = string.byte, string.sub, string.unpack, setmetatable
@@ -11,7 +11,12 @@ local read
 local function list(count, i)
   local t = set({}, ARRAY)
   for n = 1, count do
-    t[n], i = read(i)
+    local b = byte(data, i)
+    if b < 0x80 then
+      t[n], i = b, i + 1
+    else
+      t[n], i = read(i)
+    end
   end
   return t, i
 end
@@ -20,7 +25,13 @@ local function map(count, i)
   local t = {}
   for _ = 1, count do
     local key
-    key, i = read(i)
+    local b = byte(data, i)
+    if b >= 0xa0 and b < 0xc0 then
+      local last = i + (b & 31)
+      key, i = sub(data, i + 1, last), last + 1
+    else
+      key, i = read(i)
+    end
     t[key], i = read(i)
   end
   if count == 0 then
