@@ -9,7 +9,7 @@ from typing import Any
 from evatui.control.answers import inspected, listed, rejections, status
 from evatui.control.operator import CommandFailed
 from evatui.control.snapshot import ConsoleSnapshot, Cursor
-from evatui.control.view import console_snapshot
+from evatui.control.view import View
 from evatui.kernel.model.call import Actor, CallRequest
 from evatui.kernel.model.errors import CallFailed, ErrorKind
 from evatui.kernel.model.ids import new_id
@@ -34,6 +34,7 @@ class Desk:
     def __init__(self, runtime: Runtime, socket: str | None = None) -> None:
         self._runtime = runtime
         self._socket = socket
+        self._view = View(runtime)
         self._running = 0
         self._ended = runtime.clock.monotonic()
         self._work: dict[str, Callable[[Params, Actor], Answer]] = {
@@ -89,7 +90,7 @@ class Desk:
         return 0.0 if self._running else self._runtime.clock.monotonic() - self._ended
 
     def snapshot(self, since: Cursor) -> ConsoleSnapshot:
-        return console_snapshot(self._runtime, since)
+        return self._view.snapshot(since)
 
     # -- queries ----------------------------------------------------------------------------
 

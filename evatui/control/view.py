@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
 from evatui.control.snapshot import (
@@ -32,37 +33,63 @@ from evatui.kernel.registry.generation import Generation
 from evatui.kernel.registry.trail import Edge
 from evatui.runtime import Runtime
 
-__all__ = ["console_snapshot", "disk_status", "reason_of", "rejection_rows", "runtime_info"]
+__all__ = ["View", "disk_status", "reason_of", "rejection_rows", "runtime_info"]
 
 _MAX_CALLS = 1000
 _MAX_ROWS = 1000
 
 
-def console_snapshot(runtime: Runtime, since: Cursor) -> ConsoleSnapshot:
-    """The newest state, with what happened after ``since``."""
-    registry = runtime.registry
-    events, events_lost = runtime.bus.since(since.events)
-    records, records_lost = runtime.audit.since(since.audit)
-    skipped = max(0, len(records) - _MAX_ROWS)
-    records = records[skipped:]
-    return ConsoleSnapshot(
-        at=rfc3339(runtime.clock.now()),
-        runtime=runtime_info(runtime),
-        cursor=Cursor(events[-1].seq if events else since.events, records[-1]["seq"] if records else since.audit),
-        counts=dict(registry.trail.counts),
-        capabilities=tuple(_capability(runtime, c) for _, c in sorted(registry.capabilities.items())),
-        rejections=rejection_rows(runtime),
-        calls=tuple(
-            _call(flight, runtime.clock.monotonic()) for flight in list(runtime.calls.flights.values())[:_MAX_CALLS]
-        ),
-        transitions=tuple(_transition(edge) for edge in registry.trail.recent),
-        events=tuple(_clean_event(event) for event in events),
-        audit=tuple(_audit(record) for record in records),
-        dropped=events_lost + records_lost + skipped,
-        watch=_watch(runtime),
-        health=_indicator(runtime.audit.health),
-        manifests_in=tuple(runtime.layout.manifests),
-    )
+class View:
+    """Makes snapshots of one runtime. A capability at rest keeps its row, the same object, from one to the next."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self._rows: dict[str, tuple[object, CapabilityRow]] = {}
+
+    def snapshot(self, since: Cursor) -> ConsoleSnapshot:
+        """The newest state, with what happened after ``since``."""
+        runtime, registry = self._runtime, self._runtime.registry
+        events, events_lost = runtime.bus.since(since.events)
+        records, records_lost = runtime.audit.since(since.audit)
+        skipped = max(0, len(records) - _MAX_ROWS)
+        records = records[skipped:]
+        now = runtime.clock.monotonic()
+        return ConsoleSnapshot(
+            at=rfc3339(runtime.clock.now()),
+            runtime=runtime_info(runtime),
+            cursor=Cursor(events[-1].seq if events else since.events, records[-1]["seq"] if records else since.audit),
+            counts=dict(registry.trail.counts),
+            capabilities=tuple(self._row(capability) for _, capability in sorted(registry.capabilities.items())),
+            rejections=rejection_rows(runtime),
+            calls=tuple(_call(flight, now) for flight in islice(runtime.calls.flights.values(), _MAX_CALLS)),
+            transitions=tuple(_transition(edge) for edge in registry.trail.recent),
+            events=tuple(_clean_event(event) for event in events),
+            audit=tuple(_audit(record) for record in records),
+            dropped=events_lost + records_lost + skipped,
+            watch=_watch(runtime),
+            health=_indicator(runtime.audit.health),
+            manifests_in=tuple(runtime.layout.manifests),
+        )
+
+    def _row(self, capability: Capability) -> CapabilityRow:
+        if capability.draining:
+            return _capability(self._runtime, capability)  # its time left counts down
+        key = (
+            self._runtime.registry.trail.last_of(capability.id),
+            capability.in_flight,
+            capability.limiter.queued,
+            capability.calls,
+            capability.errors,
+            capability.disk_digest,
+            capability.quarantined,
+            capability.hold,
+            capability.gone,
+            capability.path,
+        )
+        known = self._rows.get(capability.id)
+        if known is None or known[0] != key or capability.rejection is not None:
+            known = self._rows[capability.id] = (key, _capability(self._runtime, capability))
+        return known[1]
 
 
 def runtime_info(runtime: Runtime) -> RuntimeInfo:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
+import os
+import random
 import re
-import secrets
 import unicodedata
 
 __all__ = ["CAPABILITY_ID", "CAPABILITY_NAME", "VERSION", "fold", "generation_id", "new_id"]
@@ -16,6 +17,9 @@ _PRERELEASE = rf"(?:{_NUMBER}|[0-9]*[A-Za-z-][0-9A-Za-z-]*)"
 VERSION = re.compile(rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}(?:-{_PRERELEASE}(?:\.{_PRERELEASE})*)?", re.ASCII)
 """Semantic version 2.0.0 without build metadata: the build part is the generation's own."""
 
+_RANDOM = random.Random(os.urandom(32))
+"""Seeded once: asking the system each time lets go of the GIL, and then waits for its turn again."""
+
 
 def generation_id(capability_id: str, version: str, day: dt.date, number: int) -> str:
     """``<id>@<version>+build.<UTC yyyymmdd>.<nnn>``; ``number`` counts per id and day, from 1."""
@@ -23,8 +27,8 @@ def generation_id(capability_id: str, version: str, day: dt.date, number: int) -
 
 
 def new_id(prefix: str) -> str:
-    """A fresh identifier such as ``req_3f…``: 96 random bits, no meaning, never reused."""
-    return f"{prefix}_{secrets.token_hex(12)}"
+    """A fresh identifier such as ``req_3f…``: 96 random bits, no meaning, never reused, no secret."""
+    return f"{prefix}_{_RANDOM.getrandbits(96):024x}"
 
 
 def fold(name: str) -> str:

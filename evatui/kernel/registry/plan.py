@@ -76,17 +76,15 @@ def main_verdicts(
     owners = {capability.path: key for key, capability in capabilities.items() if not capability.gone}
     named: dict[str, Candidate | Rejection] = {}
     strays: dict[str, Rejection] = {}
+    claimed: set[str] = set()
     for path, verdict in sorted(verdicts.items(), key=lambda item: (item[0] not in owners, item[0])):
         key = _id_of(verdict) or owners.get(path)
-        if key is not None and not _claimed(key, named):
+        if key is not None and fold(key) not in claimed:
+            claimed.add(fold(key))
             named[key] = verdict
         elif isinstance(verdict, Rejection):
             strays[path] = verdict
     return named, strays
-
-
-def _claimed(key: str, named: Iterable[str]) -> bool:
-    return any(fold(key) == fold(other) for other in named)
 
 
 def _id_of(verdict: Candidate | Rejection) -> str | None:

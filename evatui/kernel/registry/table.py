@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -12,10 +12,6 @@ from evatui.kernel.registry.generation import Generation
 __all__ = ["EMPTY_TABLE", "Table"]
 
 
-def _rank(generation: Generation) -> tuple[int, str]:
-    return -generation.manifest.priority, generation.manifest.id
-
-
 @dataclass(frozen=True, slots=True)
 class Table:
     """``active`` by capability id; ``providers`` by capability name, the preferred one first."""
@@ -23,23 +19,35 @@ class Table:
     active: Mapping[str, Generation]
     providers: Mapping[str, tuple[str, ...]]
 
-    @classmethod
-    def of(cls, generations: Iterable[Generation]) -> Table:
-        active = {generation.manifest.id: generation for generation in generations}
-        names: dict[str, list[Generation]] = {}
-        for generation in active.values():
-            if generation.manifest.kind is not Kind.LUA_MCP_HANDLER:
-                for name in generation.manifest.capabilities:
-                    names.setdefault(name, []).append(generation)
-        providers = {name: tuple(g.manifest.id for g in sorted(found, key=_rank)) for name, found in names.items()}
-        return cls(MappingProxyType(active), MappingProxyType(providers))
-
     def with_active(self, generation: Generation) -> Table:
         """This table with ``generation`` in the place of its capability's former one."""
-        return Table.of({**self.active, generation.manifest.id: generation}.values())
+        return self._changed(generation.manifest.id, generation)
 
     def without(self, capability_id: str) -> Table:
-        return Table.of(g for key, g in self.active.items() if key != capability_id)
+        return self._changed(capability_id, None)
+
+    def _changed(self, capability_id: str, new: Generation | None) -> Table:
+        """Only the names that the old and the new one provide are ordered anew."""
+        old = self.active.get(capability_id)
+        active = dict(self.active)
+        active.pop(capability_id, None)
+        if new is not None:
+            active[capability_id] = new
+        providers = dict(self.providers)
+        for name in {*_names(old), *_names(new)}:
+            ids = [key for key in providers.pop(name, ()) if key != capability_id]
+            if name in _names(new):
+                ids.append(capability_id)
+            if ids:
+                providers[name] = tuple(sorted(ids, key=lambda key: (-active[key].manifest.priority, key)))
+        return Table(MappingProxyType(active), MappingProxyType(providers))
+
+
+def _names(generation: Generation | None) -> tuple[str, ...]:
+    """What it provides to ordinary callers: an MCP handler is for MCP clients only."""
+    if generation is None or generation.manifest.kind is Kind.LUA_MCP_HANDLER:
+        return ()
+    return generation.manifest.capabilities
 
 
 EMPTY_TABLE = Table(MappingProxyType({}), MappingProxyType({}))

@@ -84,5 +84,10 @@ class Trail:
     def recent(self) -> tuple[Edge, ...]:
         return tuple(self._recent)
 
+    def last_of(self, capability_id: str) -> int:
+        """The number of the newest edge of a capability, 0 where it has none."""
+        own = self._own.get(capability_id)
+        return own[-1].seq if own else 0
+
     def of(self, capability_id: str) -> tuple[Edge, ...]:
         return tuple(self._own.get(capability_id, ()))
