@@ -67,7 +67,7 @@ def typed(value: Any) -> Any:
 
 @pytest.mark.parametrize("entry", ["echo", "rebuild", "through_json"])
 @given(value=VALUES)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_values_keep_their_types(state: State, entry: str, value: Any) -> None:
     outcome = judge(state.enter(Operation.ENTER, pack([entry, value])), PROGRAM)
     assert isinstance(outcome, Returned), outcome
@@ -75,7 +75,7 @@ def test_values_keep_their_types(state: State, entry: str, value: Any) -> None:
 
 
 @given(value=VALUES)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_json_of_lua_is_json(state: State, value: Any) -> None:
     encoded = judge(state.enter(Operation.ENTER, pack(["echo", json.dumps(value)])), PROGRAM)
     assert encoded == Returned(json.dumps(value))

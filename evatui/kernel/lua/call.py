@@ -111,6 +111,8 @@ class Call(Generic[T]):
                 self._future = self._loop.create_future()
                 self.kill(ErrorKind.CANCELLED)
                 await self._ending()
+            elif not self._future.cancelled():
+                self._future.exception()  # it came in the same turn, and nobody waits for it any more
             raise
 
     async def _ending(self) -> None:

@@ -8,7 +8,7 @@ local type, byte, tostring = type, string.byte, K.tostring
 local find, match, gmatch, gsub = string.find, string.match, string.gmatch, string.gsub
 local alive, slow = K.alive, K.slow
 
-local BUDGET = 2e7
+local BUDGET = 1e7
 local PLAIN_BUDGET = 200000000
 local PERCENT, CARET, OPEN, CLOSE, LEFT, RIGHT = byte("%^[]()", 1, 6)
 local REPEATS = { [byte("*")] = true, [byte("+")] = true, [byte("-")] = true }
