@@ -19,9 +19,10 @@ from textual.timer import Timer
 from textual.widgets import Input
 from textual.worker import Worker, WorkerState
 
-from evatui.console.commands import Commands
+from evatui.console.commands import Commands, internal
 from evatui.console.dispatch import Dispatch
 from evatui.console.feed import Feed
+from evatui.console.frame import Frame
 from evatui.console.panes.audit import AuditPane
 from evatui.console.panes.pane import Pane
 from evatui.console.panes.registry import RegistryPane, lit_edges
@@ -29,19 +30,14 @@ from evatui.console.panes.rejected import RejectedPane
 from evatui.console.theme import ThemedApp
 from evatui.console.view.actions import ACTIONS, VIEWS, Actions, View
 from evatui.console.view.answer import outcome
-from evatui.console.view.detail import sentence
-from evatui.console.view.foot import footer
-from evatui.console.view.header import Link, header, tabs
-from evatui.console.view.ink import EMPTY, Ink, Line, fit, line
+from evatui.console.view.header import Link
+from evatui.console.view.ink import EMPTY, Ink, Line, line
 from evatui.console.view.rows import counts_down
 from evatui.console.view.sent import Sent
 from evatui.console.view.words import Look
-from evatui.console.widgets.lines import Lines
-from evatui.console.widgets.prompt import Prompt
 from evatui.console.widgets.row_list import RowList
 from evatui.control.operator import CommandFailed, Operator
 from evatui.control.snapshot import ConsoleSnapshot
-from evatui.kernel.model.errors import ErrorKind
 
 __all__ = ["ConsoleApp", "OpenOperator"]
 
@@ -83,17 +79,18 @@ class ConsoleApp(ThemedApp):
         self.view = view
         self.workspace = workspace
         self.guard_child: GuardChild = contextlib.nullcontext
+        self.opening: asyncio.Future[Operator] | None = None
         self.operator: Operator | None = None
         self.commands: Commands | None = None
         self.feed: Feed | None = None
         self.snapshot: ConsoleSnapshot | None = None
-        self.link = Link(readonly=readonly)
+        self.frame = Frame(self, Link(readonly=readonly))
         self._received = 0.0
-        self._status: Line = EMPTY
         self._loop_to_leave: asyncio.AbstractEventLoop | None = None
         self._leaving = False
         self._tick: Timer | None = None
         self.first_snapshot = asyncio.Event()
+        """Set once a snapshot is painted, or there will be none."""
         self.dispatch_table = Dispatch(self)
 
     # --- the screen -------------------------------------------------------------------------------
@@ -102,18 +99,13 @@ class ConsoleApp(ThemedApp):
         self.panes: dict[View, Pane] = {
             pane.view: pane for pane in (RegistryPane(self.look), RejectedPane(self.look), AuditPane(self.look))
         }
-        self._header = Lines(lambda width: (header(self.snapshot, self.link, width, self.look),), id="header")
-        self._tabs = Lines(self._tab_lines, id="tabs")
-        self._prompt = Prompt(id="prompt")
-        self._status_line = Lines(self._status_lines, id="status")
-        self._footer = Lines(self._footer_lines, id="footer")
-        yield self._header
-        yield self._tabs
+        yield self.frame.header
+        yield self.frame.tabs
         with Vertical():
             yield from self.panes.values()
-        yield self._prompt
-        yield self._status_line
-        yield self._footer
+        yield self.frame.prompt
+        yield self.frame.status
+        yield self.frame.footer
 
     def on_mount(self) -> None:
         self._loop_to_leave = asyncio.get_running_loop()
@@ -127,13 +119,13 @@ class ConsoleApp(ThemedApp):
         self.run_worker(self._open(), exit_on_error=False, name="open")
 
     async def _open(self) -> None:
+        # Shielded: whoever leaves now still has to close what comes of it.
+        self.opening = asyncio.ensure_future(self._open_operator())
         try:
-            self.operator = await self._open_operator()
-        except CommandFailed as failed:
-            self.exit(failed)
-            return
+            self.operator = await asyncio.shield(self.opening)
         except Exception as problem:
-            self.exit(CommandFailed(ErrorKind.INTERNAL, f"the runtime did not start ({type(problem).__name__})"))
+            self.first_snapshot.set()
+            self.exit(problem if isinstance(problem, CommandFailed) else internal("the runtime did not start", problem))
             return
         self.commands = Commands(self.operator, self._command_ended)
         self.feed = Feed(self.operator, lambda snapshot: self.call_later(self.show, snapshot), self._troubled)
@@ -153,11 +145,11 @@ class ConsoleApp(ThemedApp):
 
     def show(self, snapshot: ConsoleSnapshot) -> None:
         if self.snapshot is None:
-            self._status = EMPTY  # what was said while there was nothing to act on
+            self.frame.message = EMPTY  # what was said while there was nothing to act on
         self.snapshot = snapshot
         self._received = time.monotonic()
         if snapshot.dropped:
-            self.link = replace(self.link, dropped=self.link.dropped + snapshot.dropped)
+            self.frame.link = replace(self.frame.link, dropped=self.frame.link.dropped + snapshot.dropped)
         self.panes[View.AUDIT].show(snapshot, 0.0)
         self._show_pane(0.0)
         self.first_snapshot.set()
@@ -166,7 +158,7 @@ class ConsoleApp(ThemedApp):
         if self.snapshot is None:
             return
         self.pane.show(self.snapshot, elapsed)
-        self.refresh_frame()
+        self.frame.refresh()
         counting = self.view is View.REGISTRY and counts_down(self.snapshot)
         if self._tick is None and (counting or lit_edges(self.snapshot, elapsed)):
             self._tick = self.set_timer(1.0, self._ticked)
@@ -176,19 +168,14 @@ class ConsoleApp(ThemedApp):
         self._show_pane(time.monotonic() - self._received)
 
     def _troubled(self, lost: bool, stalled_s: int) -> None:
-        self.link = replace(self.link, lost=lost, stalled_s=stalled_s)
+        self.frame.link = replace(self.frame.link, lost=lost, stalled_s=stalled_s)
         self.set_class(lost or stalled_s > 0, "-lost")
-        self.refresh_frame()
-
-    def refresh_frame(self) -> None:
-        """Header, tabs, status and footer, as far as they differ."""
-        for part in (self._header, self._tabs, self._status_line, self._footer):
-            part.ask_again()
+        self.frame.refresh()
 
     def on_row_list_moved(self, message: RowList.Moved) -> None:
         if message.row_list is self.pane.rows:
             self.pane.cursor_moved()
-            self.refresh_frame()
+            self.frame.refresh()
 
     def on_row_list_opened(self, message: RowList.Opened) -> None:
         if message.row_list is self.pane.rows:
@@ -234,45 +221,18 @@ class ConsoleApp(ThemedApp):
 
     def say(self, message: Line) -> None:
         """On the status line, until the cursor is moved; an empty one brings back the selected thing."""
-        self._status = message
-        self.refresh_frame()
-
-    def open_filter(self) -> None:
-        self._prompt.value = self.pane.rows.query_text.text or self._prompt.value
-        self._prompt.add_class("-shown")
-        self._prompt.focus()
-
-    def close_filter(self) -> None:
-        self._prompt.remove_class("-shown")
-        self.pane.rows.focus()
-        self.refresh_frame()
+        self.frame.message = message
+        self.frame.refresh()
 
     def on_input_changed(self, message: Input.Changed) -> None:
-        if self._prompt.has_class("-shown"):
+        if self.frame.prompt.is_open:
             self.pane.rows.filter(message.value)
-            self.refresh_frame()
+            self.frame.refresh()
 
     def on_input_submitted(self) -> None:
-        self.close_filter()
-
-    def on_prompt_given_up(self) -> None:
-        self.pane.rows.filter("")
-        self.close_filter()
-
-    # --- lines of the frame -----------------------------------------------------------------------
-
-    def _tab_lines(self, width: int) -> tuple[Line, ...]:
-        badges = {View.REJECTED: len(self.snapshot.rejections) if self.snapshot else 0}
-        views = [(key, title, badges.get(view, 0)) for view, (key, title) in VIEWS.items()]
-        return (tabs(views, VIEWS[self.view][1], self.pane.trail(), width),)
-
-    def _status_lines(self, width: int) -> tuple[Line, ...]:
-        return (fit(self._status, width) if self._status else sentence(self.pane.subject(), self.look, width),)
-
-    def _footer_lines(self, width: int) -> tuple[Line, ...]:
-        return (footer(self.actions, self.view, self.snapshot, self.pane.subject(), width),)
+        self.frame.close_prompt()
 
     def _fatal_error(self) -> None:
         # Textual would print a traceback with local variables, and these may hold anything.
-        self.exit(CommandFailed(ErrorKind.INTERNAL, f"the console failed ({type(self._exception).__name__})"), 1)
+        self.exit(internal("the console failed", self._exception), 1)
         self._close_messages_no_wait()

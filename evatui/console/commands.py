@@ -11,7 +11,7 @@ from evatui.console.view.sent import Sent
 from evatui.control.operator import CommandFailed, Operator
 from evatui.kernel.model.errors import ErrorKind
 
-__all__ = ["Commands"]
+__all__ = ["Commands", "internal"]
 
 
 class Commands:
@@ -38,8 +38,7 @@ class Commands:
         except CommandFailed as problem:
             failed = problem
         except Exception as problem:
-            # A defect: its text may name anything, so only its kind is shown.
-            failed = CommandFailed(ErrorKind.INTERNAL, f"the runtime failed to answer ({type(problem).__name__})")
+            failed = internal("the runtime failed to answer", problem)
         took = (time.perf_counter() - started) * 1000
         return Sent(command=command, params=params, took_ms=took, data=data, failed=failed)
 
@@ -47,3 +46,8 @@ class Commands:
         self._running.discard(task)
         if not task.cancelled():
             self._done(task.result())
+
+
+def internal(what: str, problem: BaseException | None) -> CommandFailed:
+    """A defect. Its text may name anything, so only its kind is told."""
+    return CommandFailed(ErrorKind.INTERNAL, f"{what} ({type(problem).__name__})")

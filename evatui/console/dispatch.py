@@ -33,7 +33,7 @@ class Dispatch:
             "move.page_down": self._moving(lambda: app.pane.rows.page(1)),
             "move.page_up": self._moving(lambda: app.pane.rows.page(-1)),
             "back": self._back,
-            "filter": app.open_filter,
+            "filter": app.frame.open_prompt,
             "match.next": lambda: self._match(1),
             "match.previous": lambda: self._match(-1),
             "sort": self._sort,
@@ -84,7 +84,7 @@ class Dispatch:
 
     def _sort(self) -> None:
         self._app.pane.rows.sort_next()
-        self._app.refresh_frame()
+        self._app.frame.refresh()
 
     def _reverse(self) -> None:
         rows = self._app.pane.rows
@@ -95,4 +95,4 @@ class Dispatch:
 
     def _follow(self) -> None:
         self._app.pane.follow()
-        self._app.refresh_frame()
+        self._app.frame.refresh()

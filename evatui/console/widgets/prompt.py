@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from textual.binding import Binding
-from textual.message import Message
 from textual.widgets import Input
 
 __all__ = ["Prompt"]
+
+_HARMLESS = r"[^\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]*"
+"""Neither control characters nor what is invisible or turns the writing direction."""
 
 
 class Prompt(Input):
@@ -14,19 +16,21 @@ class Prompt(Input):
 
     BINDINGS = [Binding("escape", "give_up", "clear", show=False)]  # noqa: RUF012 -- Textual's own shape
 
-    class GivenUp(Message):
-        """Escape was pressed: no filter."""
-
     def __init__(self, *, id: str) -> None:
         super().__init__(
             id=id,
             compact=True,
             select_on_focus=False,
-            restrict=r"[ -~¡-\uffff]*",
+            restrict=_HARMLESS,
             placeholder="filter: words, cap:x, err:, gen:g41, >1s, !not",
         )
         self.cursor_blink = False
 
     def action_give_up(self) -> None:
+        """Clears it, and is done."""
         self.value = ""
-        self.post_message(self.GivenUp())
+        self.post_message(self.Submitted(self, ""))
+
+    @property
+    def is_open(self) -> bool:
+        return self.has_class("-shown")

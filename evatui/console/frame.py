@@ -1,0 +1,65 @@
+"""What stands round every view: header, tabs, status line and footer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evatui.console.view.actions import VIEWS, View
+from evatui.console.view.detail import sentence
+from evatui.console.view.foot import footer
+from evatui.console.view.header import Link, header, tabs
+from evatui.console.view.ink import EMPTY, Line, fit
+from evatui.console.widgets.lines import Lines
+from evatui.console.widgets.prompt import Prompt
+
+if TYPE_CHECKING:
+    from evatui.console.app import ConsoleApp
+
+__all__ = ["Frame"]
+
+
+class Frame:
+    """``link`` is how the console stands to the runtime; set it and `refresh`."""
+
+    def __init__(self, app: ConsoleApp, link: Link) -> None:
+        self._app = app
+        self.link = link
+        self.message: Line = EMPTY
+        """On the status line instead of the selected thing, until the cursor is moved."""
+        self.header = Lines(lambda width: (header(app.snapshot, self.link, width, app.look),), id="header")
+        self.tabs = Lines(self._tabs, id="tabs")
+        self.prompt = Prompt(id="prompt")
+        self.status = Lines(self._status, id="status")
+        self.footer = Lines(self._footer, id="footer")
+
+    def open_prompt(self) -> None:
+        """With the filter that is on, to be changed."""
+        self.prompt.value = self._app.pane.rows.query_text.text
+        self.prompt.add_class("-shown")
+        self.prompt.focus()
+
+    def close_prompt(self) -> None:
+        self.prompt.remove_class("-shown")
+        self._app.pane.rows.filter(self.prompt.value)
+        self._app.pane.rows.focus()
+        self.refresh()
+
+    def refresh(self) -> None:
+        """All four, as far as they differ."""
+        for part in (self.header, self.tabs, self.status, self.footer):
+            part.ask_again()
+
+    def _tabs(self, width: int) -> tuple[Line, ...]:
+        snapshot = self._app.snapshot
+        badges = {View.REJECTED: len(snapshot.rejections) if snapshot else 0}
+        views = [(key, title, badges.get(view, 0)) for view, (key, title) in VIEWS.items()]
+        return (tabs(views, VIEWS[self._app.view][1], self._app.pane.trail(), width),)
+
+    def _status(self, width: int) -> tuple[Line, ...]:
+        if self.message:
+            return (fit(self.message, width),)
+        return (sentence(self._app.pane.subject(), self._app.look, width),)
+
+    def _footer(self, width: int) -> tuple[Line, ...]:
+        app = self._app
+        return (footer(app.actions, app.view, app.snapshot, app.pane.subject(), width),)
