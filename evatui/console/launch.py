@@ -6,15 +6,19 @@ import asyncio
 import contextlib
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any
 
 from evatui.console.app import ConsoleApp
 from evatui.console.guard import Guard
 from evatui.console.tty import name_of, offer
-from evatui.control.operator import CommandFailed, Operator
+from evatui.control.operator import CommandFailed
 from evatui.kernel.model.errors import ErrorKind
 
-__all__ = ["end_of", "launch", "say"]
+if TYPE_CHECKING:
+    from textual.pilot import Pilot
+
+__all__ = ["launch", "pose", "say"]
 
 _CODES = {
     ErrorKind.INTERNAL: 1,
@@ -34,21 +38,27 @@ def launch(app: ConsoleApp, *, mouse: bool) -> int:
     """
     ending = _Ending(app)
     terminal = sys.__stdin__.fileno() if sys.__stdin__ is not None else None
-    guard = Guard(ask=app.leave_soon, shut=ending.close_silently, terminal=terminal)
+    guard = Guard(ask=app.leave_soon, shut=ending.close_stuck, terminal=terminal)
     app.guard_child = guard.child
     guard.start()
     try:
-        failed = app.run(mouse=mouse)
-        guard.screen_is_back()
-        ending.close()
+        # One loop for both: an operator that is attached belongs to the loop that it was opened on.
+        with asyncio.Runner() as runner:
+            failed = runner.run(app.run_async(mouse=mouse))
+            guard.screen_is_back()
+            runner.run(ending.close())
     finally:
         guard.stop()
     return 128 + guard.number if guard.number is not None else _told(failed)
 
 
-def end_of(app: ConsoleApp, failed: CommandFailed | None) -> int:
-    """Closes what a console without a terminal had open, and returns its exit code."""
-    _Ending(app).close()
+def pose(
+    app: ConsoleApp, size: tuple[int, int], auto_pilot: Callable[[Pilot[object]], Coroutine[Any, Any, None]]
+) -> int:
+    """Runs the console without a terminal and returns its exit code."""
+    with asyncio.Runner() as runner:
+        failed = runner.run(app.run_async(headless=True, size=size, auto_pilot=auto_pilot))
+        runner.run(_Ending(app).close())
     return _told(failed)
 
 
@@ -78,24 +88,23 @@ class _Ending:
 
     def __init__(self, app: ConsoleApp) -> None:
         self._app = app
-        self._lock = threading.Lock()
-        self._closed = False
+        self._begun = threading.Lock()
 
-    def close(self) -> None:
-        self._close(self._announce)
+    async def close(self) -> None:
+        """On the loop of the console; also an operator that is still opening."""
+        if self._app.opening is None or not self._begun.acquire(blocking=False):
+            return
+        self._announce()
+        # What did not open needs no closing, and a runtime that is lost has ended already.
+        with contextlib.suppress(Exception):
+            await (await self._app.opening).close()
 
-    def close_silently(self) -> None:
-        """Where the screen is still on."""
-        self._close(lambda: None)
-
-    def _close(self, announce: Callable[[], None]) -> None:
-        with self._lock:
-            operator = self._app.operator
-            if self._closed or operator is None:
-                return
-            self._closed = True
-            announce()
-            asyncio.run(_close(operator))
+    def close_stuck(self) -> None:
+        """From a thread of its own, while the console's loop hangs and the screen is still on."""
+        operator = self._app.operator
+        if operator is not None and self._begun.acquire(blocking=False):
+            with contextlib.suppress(Exception):
+                asyncio.run(operator.close())
 
     def _announce(self) -> None:
         snapshot = self._app.snapshot
@@ -104,9 +113,3 @@ class _Ending:
         calls = len(snapshot.calls)
         limit = snapshot.runtime.shutdown_timeout_ms / 1000
         say(f"draining {calls} call{'' if calls == 1 else 's'}, at most {limit:.0f} s; ctrl+c cuts them")
-
-
-async def _close(operator: Operator) -> None:
-    # It may have been lost already, and then there is nothing left to end.
-    with contextlib.suppress(CommandFailed):
-        await operator.close()
