@@ -75,7 +75,7 @@ class CallForm(Dialog[str]):
             self.finish(self._editor.text)
         elif event.key in ("pagedown", "pageup"):
             event.stop()
-            self._scroll(10 if event.key == "pagedown" else -10)
+            self.step(10 if event.key == "pagedown" else -10)
 
     def _submit(self) -> None:
         payload = self._payload()

@@ -27,7 +27,6 @@ class Choose(Dialog[str]):
         self._columns = columns
         self._rows = rows
         self._shortcuts = dict(shortcuts or {})
-        self._steps = {"j": 1, "down": 1, "k": -1, "up": -1}
 
     def body(self) -> Sequence[Widget]:
         self._list = RowList(self._columns, id="choices")
@@ -39,11 +38,11 @@ class Choose(Dialog[str]):
     def confirm(self) -> None:
         self.finish(self._list.key)
 
+    def step(self, lines: int) -> None:
+        self._list.move(lines)
+
     def typed(self, event: events.Key) -> None:
-        if event.key in self._steps:
-            event.stop()
-            self._list.move(self._steps[event.key])
-        elif event.key in self._shortcuts:
+        if event.key in self._shortcuts:
             event.stop()
             if self.takes(event):
                 self.finish(self._shortcuts[event.key])

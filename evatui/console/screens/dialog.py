@@ -99,12 +99,12 @@ class Dialog(ModalScreen[T]):
             self.finish(None)
         elif (step := _SCROLLS.get(event.key)) is not None:
             event.stop()
-            self._scroll(step)
+            self.step(step)
 
-    def _scroll(self, step: int) -> None:
+    def step(self, lines: int) -> None:
+        """Scrolls the body."""
         body = self.query_one(".body", Lines)
-        pages = body.size.height - 1
-        body.scroll_to(y=body.scroll_offset.y + (step if abs(step) == 1 else step * pages // 10), animate=False)
+        body.scroll_to(y=body.scroll_offset.y + lines, animate=False, force=True)
 
 
 _SCROLLS = {
