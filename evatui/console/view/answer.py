@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from evatui.console.view.ink import EMPTY, Ink, Line, line
+from evatui.console.view.ink import EMPTY, Ink, Line, join, line
 from evatui.console.view.payload import pretty
 from evatui.console.view.sent import Sent
 from evatui.console.view.words import duration
@@ -104,14 +104,15 @@ def call_answer(sent: Sent) -> list[Line]:
     response = data.get("response")
     answered = response if isinstance(response, Mapping) else {}
     if answered.get("ok"):
-        lines = [line(("✓ ok", Ink.OK)), *_json(answered.get("result"))]
+        lines = [join((line(("✓ ok", Ink.OK)), _came_from(data, sent))), *_json(answered.get("result"))]
         if answered.get("meta"):
             lines += [line(("meta", Ink.DIM)), *_json(answered["meta"])]
     else:
         error = answered.get("error")
         told = error if isinstance(error, Mapping) else {}
-        lines = [line((f"✗ {told.get('kind')}", Ink.BAD), f"  {told.get('message')}"), *_json(told.get("details"))]
-    return [*lines, _came_from(data, sent)]
+        head = line((f"✗ {told.get('kind')}", Ink.BAD), f"  {told.get('message')}")
+        lines = [head, _came_from(data, sent), *_json(told.get("details"))]
+    return lines
 
 
 def _came_from(data: Mapping[str, Any], sent: Sent) -> Line:

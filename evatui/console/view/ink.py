@@ -101,22 +101,27 @@ def wrap(content: Line, width: int, indent: str = "") -> Sequence[Line]:
     left = width
     for word, ink in _words(content):
         rest = word
-        size = cell_len(rest)
-        if size > left and current and size <= width - len(indent):
-            lines.append(tuple(current))
+        if current and cell_len(rest) > left and (left < 1 or cell_len(rest) <= width - len(indent)):
+            lines.append(line(*current))
             current, left = [(indent, Ink.PLAIN)], width - len(indent)
             rest = rest.lstrip(" ")
-            size = cell_len(rest)
-        while size > left:
-            head = set_cell_size(rest, left).rstrip(" ") if left > 1 else ""
-            lines.append((*current, (head, ink)))
-            rest = rest[len(head) :] if head else rest
+        while cell_len(rest) > left:
+            head, rest = _take(rest, left)
+            lines.append(line(*current, (head.rstrip(" "), ink)))
             current, left = [(indent, Ink.PLAIN)], width - len(indent)
-            size = cell_len(rest)
         current.append((rest, ink))
-        left -= size
-    lines.append(tuple(current))
-    return tuple(line(*spans) for spans in lines)
+        left -= cell_len(rest)
+    return (*lines, line(*current))
+
+
+def _take(text: str, cells: int) -> tuple[str, str]:
+    """The start of ``text`` that fits, at least one character of it, and the rest."""
+    used = 0
+    for index, sign in enumerate(text):
+        used += cell_len(sign)
+        if used > cells and index:
+            return text[:index], text[index:]
+    return text, ""
 
 
 def _words(content: Line) -> Iterable[Span]:

@@ -51,7 +51,7 @@ AUDIT_COLUMNS = (
     Column(title="TIME", width=12),
     Column(title="WHAT", width=22, flex=1),
     Column(title="CAPABILITY", width=14, flex=3),
-    Column(title="GEN", width=12, flex=2, need=104),
+    Column(title="GEN", width=24, need=112),
     Column(title="TOOK", width=7, right=True),
     Column(title="ERROR", width=13, flex=1),
     Column(title="ACTOR", width=8, flex=1, need=88),

@@ -168,7 +168,7 @@ class RowList(ScrollView, can_focus=True):
             self._reveal()
         elif rows is not before and self._cursor != cursor_before:
             # Rows came or went above: keep the cursor's line where the eye has it.
-            self.scroll_to(y=max(0, self._cursor - on_screen), animate=False, immediate=True)
+            self.scroll_to(y=max(0, self._cursor - on_screen), animate=False, force=True)
         self._repaint(before, cursor_before, offset)
         self._tell()
 
@@ -212,12 +212,13 @@ class RowList(ScrollView, can_focus=True):
             self.post_message(self.Moved(self, key))
 
     def _reveal(self) -> None:
+        # Forced, since Textual does not scroll before it has shown the scroll bar of a list that just grew.
         page = max(1, self.size.height - 1)
         offset = self.scroll_offset.y
         if self._cursor < offset:
-            self.scroll_to(y=self._cursor, animate=False, immediate=True)
+            self.scroll_to(y=self._cursor, animate=False, force=True)
         elif self._cursor >= offset + page:
-            self.scroll_to(y=self._cursor - page + 1, animate=False, immediate=True)
+            self.scroll_to(y=self._cursor - page + 1, animate=False, force=True)
 
     def on_resize(self) -> None:
         self._shape = shown_columns(self.columns, self.size.width - _GUTTER - _SCROLLBAR)
