@@ -1,0 +1,82 @@
+"""One table: everything a key does is in it, with its danger, and read-only takes it away at the root."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from evatui.console.app import ConsoleApp
+from evatui.console.view.actions import ACTIONS, Actions
+from evatui.control.commands import COMMANDS, Danger
+from evatui.control.operator import Operator
+from tests.console.conftest import OpenConsole
+
+CHANGING = [action for action in ACTIONS if action.changes]
+
+
+async def never() -> Operator:
+    raise AssertionError("not opened here")
+
+
+def test_every_command_that_is_named_exists() -> None:
+    assert {action.command for action in ACTIONS if action.command} <= COMMANDS.keys()
+
+
+def test_every_action_does_something_and_nothing_else_does() -> None:
+    assert ConsoleApp(never).dispatch_table.handlers.keys() == {action.id for action in ACTIONS}
+
+
+def test_no_key_means_two_things() -> None:
+    keys = Counter(key for action in ACTIONS if action.key for key in action.key.split(","))
+    assert [key for key, times in keys.items() if times > 1] == []
+
+
+def test_what_has_no_key_is_in_the_menu() -> None:
+    assert all(action.in_menu for action in ACTIONS if not action.key)
+
+
+def test_the_levels_are_those_of_the_commands() -> None:
+    levels = {action.id: action.danger for action in ACTIONS if action.command}
+    assert levels == {
+        "reload": Danger.PLAN,
+        "rollback": Danger.DIALOG,
+        "drain": Danger.DIALOG,
+        "disable": Danger.DIALOG,
+        "enable": Danger.PLAN,
+        "call": Danger.FREE,
+        "describe": Danger.FREE,
+    }
+    assert {action.id for action in CHANGING} == {"reload", "rollback", "drain", "disable", "enable", "call"}
+
+
+def test_a_readonly_table_has_nothing_that_changes_or_calls() -> None:
+    for action in Actions(readonly=True).all:
+        assert action.danger is Danger.FREE
+        assert action.command is None or not COMMANDS[action.command].effects
+
+
+async def test_a_readonly_console_answers_every_key_and_sends_no_command(console: OpenConsole) -> None:
+    harmless = {"leave", "edit"}
+    async with console(readonly=True) as it:
+        it.app.pane.rows.move_to("repo-summary")
+        for action in (action for action in ACTIONS if action.key and action.id not in harmless):
+            await it.press(action.key.split(",")[0])
+            for _ in range(it.open_dialogs):
+                assert "drain" not in it.screen.split("Keys, in")[-1]
+                await it.armed()
+                await it.press("escape")
+            if it.app.frame.prompt.is_open:
+                await it.press("escape")
+            it.app.pane.rows.move_to("repo-summary")
+        assert {command for command, _ in it.operator.commands} <= {"capability.inspect"}
+
+
+@pytest.mark.parametrize("action", CHANGING, ids=lambda action: str(action.id))
+async def test_what_readonly_took_away_is_not_reached_by_its_name(console: OpenConsole, action: object) -> None:
+    async with console(readonly=True) as it:
+        it.app.action_act(action.id)  # type: ignore[attr-defined]
+        await it.settle()
+        assert "READ-ONLY" in it.status
+        assert it.open_dialogs == 0
+        assert it.operator.commands == []

@@ -1,0 +1,142 @@
+"""Whatever a name, an error or a pasted line holds: nothing crashes, and no control byte reaches the terminal."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from evatui.control.operator import CommandFailed
+from evatui.control.snapshot import AuditRow, Beside, CapabilityRow, ConsoleSnapshot, Indicator, RejectionRow
+from evatui.kernel.model.errors import ErrorKind
+from evatui.kernel.model.lifecycle import State
+from tests.console.conftest import Console, OpenConsole
+from tests.console.scene import capability, record, refused, scene, step
+
+UNSAFE = {*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)}
+"""Control characters and overrides of the writing direction."""
+
+HOSTILE = {
+    "escape": "a\x1b[2Jb\x1b[31m",
+    "osc52": "x\x1b]52;c;cm0gLXJm\x07y",
+    "c1": "a\x9b2Jb\x9d0;title\x9c",
+    "bidi": "safe\u202egnp.exe\u2066\u2069",
+    "closing-tag": "[/foo]",
+    "open-tag": "[/",
+    "click": "[@click=app.exit]x[/]",
+    "style": "[$error on red]z",
+    "long": "w" * 10_000,
+    "wide": "天気予報" * 40,
+    "combining": "e\u0301\u0300" * 60,
+    "breaks": "one\r\ntwo\nthree\tfour\x0b\x0c\x00",
+    "joined": "\U0001f468\u200d\U0001f469\u200d\U0001f467 \ufe0f",
+    "surrogate-free": "\ufeff\u2028\u2029\u00ad",
+}
+
+
+def thing(name: str, text: str, **more: Any) -> CapabilityRow:
+    fields: dict[str, Any] = {
+        "name": text,
+        "description": text,
+        "reason": text,
+        "path": text,
+        "script": text,
+        "kind": text,
+        "version": text,
+        "marks": (text,),
+        "capabilities": (text,),
+        "beside": (Beside(what="refused", code=text, place=text), Beside(what="draining", number=text, calls=1)),
+    }
+    return capability(f"{name} {text}", 7, **(fields | more))
+
+
+def refusal(name: str, text: str) -> RejectionRow:
+    row = refused(f"{name} {text}", path=text)
+    rendered = tuple(replace(item, rendered=text, message=text) for item in row.diagnostics)
+    bare = tuple(replace(item, rendered="", message=text, help=text, notes=(text,)) for item in row.diagnostics)
+    return replace(row, diagnostics=rendered + bare)
+
+
+def entry(seq: int, text: str) -> AuditRow:
+    return replace(record(seq, "14:00:00", text, error=text), actor=text, request_id=text, record={text: [text]})
+
+
+def hostile_scene() -> ConsoleSnapshot:
+    everything = " ".join(text[:60] for text in HOSTILE.values())
+    return scene(
+        capabilities=tuple(thing(name, text) for name, text in HOSTILE.items()),
+        rejections=tuple(refusal(name, text) for name, text in HOSTILE.items()),
+        transitions=(replace(step(1, "14:02:11", everything, 7, None, State.PENDING, everything), reason=everything),),
+        audit=tuple(entry(seq, text) for seq, text in enumerate(HOSTILE.values(), 1)),
+        runtime=replace(scene().runtime, host=everything, workspace=everything),
+        watch=Indicator(ok=False, word=HOSTILE["escape"]),
+        health=Indicator(ok=False, word=HOSTILE["open-tag"]),
+    )
+
+
+def hostile_answers() -> dict[str, dict[str, Any]]:
+    texts = list(HOSTILE.values())
+    differing = [{"path": text, "from": text, "to": {text: text}} for text in texts]
+    diagnostics = [{"code": text, "message": text, "rendered": text} for text in texts]
+    change = {"action": "update", "diff": {"fields": differing, "files": differing}, "diagnostics": diagnostics}
+    plan = {
+        "plan_digest": texts[0],
+        "changes": [{**change, "id": text, "from": text, "reason": text} for text in texts],
+    }
+    properties = {text: {"default": text} for text in texts}
+    inspected = {"manifest": {text: [text, {text: text}] for text in texts}, "input_schema": {"properties": properties}}
+    error = {"kind": texts[0], "message": texts[5], "details": {text: text for text in texts}}
+    answered = {"response": {"ok": False, "error": error}, "request_id": texts[1]}
+    return {"capability.plan": plan, "capability.inspect": inspected, "capability.call": answered}
+
+
+def assert_clean(it: Console) -> None:
+    for strip in it.strips():
+        for sign in strip:
+            assert ord(sign) not in UNSAFE, f"{sign!r} in {strip!r}"
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)], ids=["80x24", "120x36"])
+async def test_no_view_and_no_dialog_lets_it_through(console: OpenConsole, size: tuple[int, int]) -> None:
+    async with console(hostile_scene(), size=size, answers=hostile_answers()) as it:
+        for view in ("1", "3", "6"):
+            await it.press(view, "g")
+            for _ in HOSTILE:
+                await it.press("j")
+                assert_clean(it)
+        for keys in (
+            ("1", "r"),
+            ("R",),
+            ("x",),
+            ("a",),
+            ("d",),
+            ("enter",),
+            ("c", "ctrl+s"),
+            ("3", "enter"),
+            ("6", "enter"),
+        ):
+            await it.press(*keys)
+            assert_clean(it)
+            if it.open_dialogs:
+                await it.press("G")
+                assert_clean(it)
+                await it.press("escape")
+                assert it.open_dialogs == 0
+
+
+async def test_what_is_pasted_or_fails_is_as_harmless(console: OpenConsole) -> None:
+    async with console() as it:
+        for text in HOSTILE.values():
+            it.operator.answers["capability.plan"] = CommandFailed(ErrorKind.INTERNAL, text, suggestion=text)
+            await it.press("r")
+            assert_clean(it)
+        await it.press("c")
+        it.dialog.query_one("JsonEditor").load_text("\n".join(HOSTILE.values()))  # type: ignore[attr-defined]
+        await it.settle()
+        assert_clean(it)
+        await it.press("escape", "slash")
+        for text in HOSTILE.values():
+            it.app.frame.prompt.insert_text_at_cursor(text)
+            await it.settle()
+            assert_clean(it)

@@ -1,0 +1,142 @@
+"""``evatui`` as a program: its options, its exit codes, and what it says without a terminal."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.console.terminal import ALTERNATE_OFF, ROOT, Terminal
+
+
+def evatui(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "evatui.console.main", *arguments],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        cwd=ROOT,
+        env={**os.environ, **env},
+    )
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An own copy of a small workspace; its state lies in it."""
+    root = tmp_path_factory.mktemp("space") / "little"
+    (root / "capabilities" / "tools").mkdir(parents=True)
+    (root / "capabilities" / "echo.yaml").write_text(
+        "id: echo\nkind: lua_tool\nversion: 1.0.0\ncapabilities: [echo.text]\n"
+        "lua: {script: capabilities/tools/echo.lua}\n"
+        "input_schema: {type: object, required: [text], properties: {text: {type: string, default: hello}}}\n"
+        "output_schema: {type: object}\n"
+    )
+    (root / "capabilities" / "tools" / "echo.lua").write_text(
+        "function invoke(ctx, request)\n  return {ok = true, result = {said = request.payload.text}}\nend\n"
+    )
+    return root
+
+
+def test_without_a_terminal_it_names_what_works_there() -> None:
+    ended = evatui()
+    assert ended.returncode == 64
+    assert ended.stdout == ""
+    assert ended.stderr.count("\n") == 1
+    assert "eva status" in ended.stderr
+
+
+@pytest.mark.parametrize("arguments", [("--size", "9x9"), ("--view", "nowhere"), ("--theme", "mauve"), ("--what",)])
+def test_wrong_options_are_usage_errors(arguments: tuple[str, ...]) -> None:
+    ended = evatui("--screenshot", "unused.svg", *arguments)
+    assert ended.returncode == 64
+    assert "Traceback" not in ended.stderr
+
+
+def test_a_missing_workspace_is_one_message_and_exit_code_two(tmp_path: Path) -> None:
+    ended = evatui(str(tmp_path / "nowhere"), "--screenshot", str(tmp_path / "x.svg"))
+    assert ended.returncode == 2
+    assert ended.stderr.startswith("error: ")
+    assert "Traceback" not in ended.stderr
+    assert not (tmp_path / "x.svg").exists()
+
+
+def test_a_screenshot_shows_the_workspace_whatever_the_shell_prefers(workspace: Path, tmp_path: Path) -> None:
+    picture = tmp_path / "registry.svg"
+    ended = evatui(str(workspace), "--screenshot", str(picture), "--size", "80x24", NO_COLOR="1", TEXTUAL_THEME="nord")
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert "echo" in picture.read_text()
+    assert "#14171b" in picture.read_text()
+
+
+def test_attaching_where_nothing_runs_is_unavailable(workspace: Path, tmp_path: Path) -> None:
+    ended = evatui(str(workspace), "--attach", "--screenshot", str(tmp_path / "x.svg"))
+    assert ended.returncode == 4
+    assert "no runtime holds this workspace" in ended.stderr
+
+
+@pytest.fixture
+def terminal(workspace: Path) -> Iterator[Terminal]:
+    terminal = Terminal("-m", "evatui.console.main", str(workspace))
+    yield terminal
+    terminal.close()
+
+
+def test_the_first_frame_comes_before_the_runtime(terminal: Terminal) -> None:
+    terminal.read_until("● live")
+    assert bytes(terminal.drawn).index(b"loading") < bytes(terminal.drawn).index("● live".encode())
+    terminal.type(b"q")
+    assert terminal.wait() == 0
+
+
+def test_a_second_console_names_the_holder_and_leaves_a_plain_terminal(terminal: Terminal, workspace: Path) -> None:
+    terminal.read_until("● live")
+    second = Terminal("-m", "evatui.console.main", str(workspace))
+    try:
+        assert second.wait(40) == 4
+        message = second.drawn[second.drawn.rfind(ALTERNATE_OFF) :].decode()
+        assert str(terminal.process.pid) in message
+        assert "--attach" in message
+    finally:
+        second.close()
+    terminal.type(b"q")
+    assert terminal.wait() == 0
+
+
+def test_an_attached_console_sees_the_same_and_ends_nothing(terminal: Terminal, workspace: Path) -> None:
+    terminal.read_until("● live")
+    attached = Terminal("-m", "evatui.console.main", str(workspace), "--attach")
+    try:
+        attached.read_until(f"attached pid {terminal.process.pid}")
+        attached.read_until("echo")
+        attached.type(b"q")
+        assert attached.wait() == 0
+    finally:
+        attached.close()
+    assert terminal.process.poll() is None
+    terminal.type(b"q")
+    assert terminal.wait() == 0
+
+
+def test_a_tool_is_called_broken_read_about_and_repaired(terminal: Terminal, workspace: Path) -> None:
+    script = workspace / "capabilities" / "tools" / "echo.lua"
+    sound = script.read_text()
+    terminal.read_until("● live")
+    terminal.type(b"c")
+    terminal.read_until("hello")
+    terminal.type(b"\x13")
+    terminal.read_until("said")
+    terminal.type(b"\x1b")
+    script.write_text("function invoke(ctx, request)\n  return {ok = \nend\n")
+    terminal.read_until("disk refused")
+    terminal.type(b"3")
+    terminal.read_until("echo.lua:3")
+    terminal.read_until("goes on answering")
+    script.write_text(f"-- repaired\n{sound}")
+    terminal.read_until("Nothing is refused")
+    terminal.type(b"q")
+    assert terminal.wait() == 0

@@ -1,0 +1,272 @@
+"""What the lists, the header and the status line say, without a screen."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from evatui.console.view.actions import Actions, View
+from evatui.console.view.answer import described, outcome
+from evatui.console.view.card import card
+from evatui.console.view.cli import command_line
+from evatui.console.view.detail import brief, preview, sentence
+from evatui.console.view.editor import editor_argv, place_of
+from evatui.console.view.empty import empty_registry
+from evatui.console.view.foot import footer, help_page
+from evatui.console.view.header import Link, header
+from evatui.console.view.ink import measure, plain
+from evatui.console.view.payload import first_payload
+from evatui.console.view.rows import (
+    AUDIT_COLUMNS,
+    REGISTRY_COLUMNS,
+    REJECTED_COLUMNS,
+    audit_row,
+    counts_down,
+    registry_rows,
+    rejected_rows,
+)
+from evatui.console.view.sent import Sent
+from evatui.console.view.table import Query, lay_out, shown_columns
+from evatui.console.view.words import Look, clock, duration
+from evatui.control.operator import CommandFailed
+from evatui.control.snapshot import Indicator
+from evatui.kernel.model.diagnostic import Diagnostic, Reason, Span
+from evatui.kernel.model.errors import ErrorKind
+from tests.console.scene import capability, record, refused, scene
+
+LOOK = Look(utc=True)
+
+
+def text_of(rows: list[tuple[tuple[str, object], ...]]) -> str:
+    return "\n".join("".join(text for text, _ in row) for row in rows)
+
+
+def registry_line(id: str, width: int = 79, elapsed: float = 0.0) -> str:
+    row = next(row for row in registry_rows(scene(), LOOK, elapsed) if row.key == id)
+    return plain(lay_out(row, REGISTRY_COLUMNS, shown_columns(REGISTRY_COLUMNS, width)))
+
+
+def test_a_capability_shows_what_lives_beside_it() -> None:
+    assert "● Active" in registry_line("repo-summary")
+    assert "g42" in registry_line("repo-summary")
+    assert "◐ g41 drains 2 calls, 8 s left" in registry_line("repo-summary")
+    assert "✗ disk refused EVA-204" in registry_line("weather-radar")
+
+
+def test_a_drain_counts_down_by_the_age_of_the_snapshot() -> None:
+    assert "3 s left" in registry_line("repo-summary", elapsed=5.0)
+    assert "0 s left" in registry_line("repo-summary", elapsed=50.0)
+    assert counts_down(scene())
+    assert not counts_down(scene(capabilities=()))
+
+
+def test_the_wider_the_terminal_the_more_columns_and_never_more_than_fits() -> None:
+    for columns in (REGISTRY_COLUMNS, REJECTED_COLUMNS, AUDIT_COLUMNS):
+        before = 0
+        for width in (60, 77, 100, 117, 200):
+            shown = shown_columns(columns, width)
+            assert len(shown) >= before
+            before = len(shown)
+        for width in (77, 100, 117, 200):
+            shown = shown_columns(columns, width)
+            assert sum(size for _, size in shown) + 2 * (len(shown) - 1) <= width
+
+
+def test_the_header_is_one_line_of_just_the_width() -> None:
+    for width in (40, 60, 80, 120, 200):
+        assert measure(header(scene(), Link(), width, LOOK)) == width
+    assert plain(header(None, Link(), 20, LOOK)) == "EVA  loading …      "
+
+
+def test_the_header_names_what_is_not_well() -> None:
+    ill = scene(
+        watch=Indicator(ok=False, word="~ polling"),
+        health=Indicator(ok=False, word="CALLS REFUSED"),
+        runtime=replace(scene().runtime, attached=True),
+    )
+    shown = plain(header(ill, Link(dropped=120, readonly=True, stalled_s=4), 160, LOOK))
+    for word in ("~ polling", "CALLS REFUSED", "dropped 120", "READ-ONLY", "attached pid 4182", "stalled 4 s"):
+        assert word in shown
+    assert "LOST" in plain(header(scene(), Link(lost=True), 120, LOOK))
+
+
+def test_a_count_that_is_not_known_is_no_zero() -> None:
+    assert "●–" in plain(header(scene(counts={}), Link(), 120, LOOK))
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_the_status_line_keeps_what_why_since_and_the_keys(width: int) -> None:
+    row = next(row for row in scene().capabilities if row.id == "weather-radar")
+    shown = plain(sentence(row, LOOK, width))
+    assert len(shown) == width
+    for words in ("weather-radar", "EVA-204", "since 13:40:00", "3 why", "e editor"):
+        assert words in shown
+    shown = plain(sentence(refused(), LOOK, width))
+    for words in ("weather-radar", "EVA-204", "since 14:02:10", "g38 serves", "enter read"):
+        assert words in shown
+    assert "enter record" in plain(sentence(record(7, "14:00:00", "repo-summary"), LOOK, width))
+
+
+def test_the_preview_and_its_short_form_name_the_generations_that_are_kept() -> None:
+    row = next(row for row in scene().capabilities if row.id == "repo-summary")
+    assert "g37 1.1.8  kept" in text_of(preview(row, 40, LOOK))
+    assert "kept g41 g37" in text_of(brief(row, 100, LOOK))
+    assert all(measure(line) <= 40 for line in preview(row, 40, LOOK)[:12])
+
+
+def test_a_card_shows_each_diagnostic_as_it_is_rendered_and_what_serves_meanwhile() -> None:
+    shown = text_of(card(refused(), 100, LOOK))
+    assert "g38 goes on answering" in shown
+    assert "   |   ^^^^^^^^^ not a limit" in text_of(card(refused(), 100, LOOK)).replace("18 |", "   |")
+    assert "= fix: write `timeout_ms: 5000`" in shown
+    assert "Nothing answers in its place" in text_of(card(refused(serving=None), 100, LOOK))
+
+
+def test_a_diagnostic_that_was_not_rendered_still_says_everything() -> None:
+    bare = Diagnostic(
+        "EVA-101", Reason.YAML_INVALID, "not YAML", (Span("a.yaml", 3, 4),), notes=("a note",), help="help"
+    )
+    shown = text_of(card(replace(refused(), diagnostics=(bare,)), 80, LOOK))
+    for words in ("EVA-101 not YAML", "a.yaml:3:4", "a note", "help"):
+        assert words in shown
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("weather", ["weather-radar", "weather-tides"]),
+        ("WEATHER tides", ["weather-tides"]),
+        ("cap:repo", ["repo-summary"]),
+        ("gen:g42", ["repo-summary"]),
+        ("state:disabled", ["scale-report"]),
+        ("weather !tides", ["weather-radar"]),
+        ("!", [row.id for row in scene().capabilities]),
+    ],
+)
+def test_the_filter_of_the_registry(query: str, found: list[str]) -> None:
+    assert [row.key for row in Query.parse(query).select(registry_rows(scene(), LOOK))] == found
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [("err:", ["102"]), ("err:handler", ["102"]), (">1s", ["102"]), (">10ms", ["102", "103", "104"])],
+)
+def test_the_filter_of_the_audit(query: str, found: list[str]) -> None:
+    rows = [audit_row(row, LOOK) for row in scene().audit]
+    assert [row.key for row in Query.parse(query).select(rows)] == found
+
+
+def test_rejections_without_an_id_go_by_their_path() -> None:
+    stray = replace(refused("capabilities/x.yaml", path="capabilities/x.yaml"), id=None)
+    (row,) = rejected_rows(scene(rejections=(stray,)), LOOK)
+    assert row.key == "capabilities/x.yaml"
+
+
+def test_an_empty_registry_says_where_to_put_a_manifest() -> None:
+    shown = text_of(empty_registry(scene(capabilities=())))
+    assert "capabilities/" in shown
+    assert "eva init" in shown
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
+def test_the_footer_always_ends_with_help_and_leave(width: int) -> None:
+    row = scene().capabilities[3]
+    shown = plain(footer(Actions(readonly=False), View.REGISTRY, scene(), row, width)).rstrip()
+    assert shown.endswith("? help  q leave")
+    assert len(shown) <= width
+
+
+def test_help_names_every_key() -> None:
+    shown = text_of(help_page(Actions(readonly=False), View.REGISTRY))
+    for action in Actions(readonly=False).all:
+        assert action.help in shown
+        assert action.name_of_key in shown
+
+
+@pytest.mark.parametrize(
+    ("editor", "argv"),
+    [
+        (["vi"], ["vi", "+18", "/w/a.yaml"]),
+        (["/usr/bin/nano", "-w"], ["/usr/bin/nano", "-w", "+18", "/w/a.yaml"]),
+        (["emacs", "-nw"], ["emacs", "-nw", "+18", "/w/a.yaml"]),
+        (["code"], ["code", "--wait", "-g", "/w/a.yaml:18"]),
+        (["ed"], ["ed", "/w/a.yaml"]),
+    ],
+)
+def test_editors_are_told_the_line_each_in_its_way(editor: list[str], argv: list[str]) -> None:
+    assert editor_argv(editor, "/w/a.yaml", 18) == argv
+
+
+def test_the_editor_opens_at_the_mistake_or_at_the_script() -> None:
+    assert place_of(refused()) == ("capabilities/weather-radar.yaml", 18)
+    assert place_of(capability("a-b", 1)) == ("capabilities/tools/a_b.lua", 1)
+
+
+@pytest.mark.parametrize(
+    ("command", "params", "shown"),
+    [
+        ("capability.plan", {"ids": ["a"]}, "eva capability reload --dry-run a"),
+        ("capability.reload", {"ids": ["a"], "plan": "d1"}, "eva capability reload a --plan d1"),
+        ("capability.drain", {"id": "a", "if_generation": "a@1"}, "eva capability drain a --if-generation a@1"),
+        ("capability.rollback", {"id": "a", "to": "g4"}, "eva capability rollback a --to g4"),
+        (
+            "capability.call",
+            {"name": "a.b", "provider": "a", "payload": {"q": "it's"}},
+            """eva capability call a.b --provider a --payload '{"q": "it'"'"'s"}'""",
+        ),
+        ("capability.inspect", {"id": "a", "if_generation": None}, "eva capability inspect a"),
+    ],
+)
+def test_the_equal_command_line(command: str, params: dict[str, object], shown: str) -> None:
+    assert command_line(command, params) == shown
+
+
+def test_an_outcome_says_what_how_long_and_how_to_undo_it() -> None:
+    sent = Sent(
+        command="capability.rollback",
+        params={"id": "a", "to": "g4"},
+        took_ms=12.4,
+        data={"from": "a@1.1.0+build.1", "to": "a@1.0.0+build.2"},
+    )
+    shown = plain(outcome(sent))
+    assert shown.startswith("✓ rolled back a 1.1.0+build.1 → 1.0.0+build.2 in 12 ms")
+    assert "eva capability rollback a --to g4" in shown
+
+
+def test_a_failure_says_kind_message_and_what_to_try() -> None:
+    failed = CommandFailed(ErrorKind.CONFLICT, "it moved", suggestion="look again")
+    sent = Sent(command="capability.drain", params={"id": "a"}, took_ms=1.0, failed=failed)
+    assert plain(outcome(sent)) == "✗ Conflict a: it moved  look again"
+
+
+def test_a_payload_has_what_is_required_and_what_has_a_default() -> None:
+    schema = {
+        "type": "object",
+        "required": ["path", "deep", "mode"],
+        "properties": {
+            "path": {"type": "string"},
+            "mode": {"enum": ["fast", "slow"]},
+            "deep": {"type": "object", "required": ["n"], "properties": {"n": {"type": ["integer", "null"]}}},
+            "limit": {"type": "integer", "default": 5},
+            "other": {"type": "string"},
+        },
+    }
+    assert first_payload(schema) == {"path": "", "mode": "fast", "deep": {"n": 0}, "limit": 5}
+
+
+@pytest.mark.parametrize("schema", [None, True, [], {"type": "string"}, {"properties": 3}, {"required": 7}])
+def test_a_strange_schema_gives_an_empty_payload(schema: object) -> None:
+    assert first_payload(schema) == {}
+
+
+def test_data_is_described_by_name() -> None:
+    shown = text_of(described({"id": "a", "limits": {"timeout_ms": 5}, "list": [1, {"x": 2, "y": None}], "none": None}))
+    assert shown == "id: a\n\nlimits\n  timeout_ms: 5\n\nlist\n  - 1\n  - x: 2\n    y: null\nnone: –"
+
+
+def test_times_and_durations() -> None:
+    assert clock("2026-05-04T14:02:11.204Z", LOOK) == "14:02:11"
+    assert clock("2026-05-04T14:02:11.204Z", LOOK, millis=True) == "14:02:11.204"
+    assert clock("", LOOK) == "–"
+    assert [duration(ms) for ms in (0.94, 3.21, 41.2, 1240, 180_000)] == ["940 µs", "3.2 ms", "41 ms", "1.2 s", "3 min"]
