@@ -11,12 +11,26 @@ from evatui.console.view.ink import Line, fit, safe
 
 __all__ = ["paint"]
 
+_NOTHING = Style.null()
 
-def paint(content: Line, width: int, palette: Palette, base: Style, over: Style | None = None) -> Strip:
-    """``content`` in exactly ``width`` cells over ``base``; ``over`` is laid on top of every ink."""
+
+def paint(content: Line, width: int, palette: Palette, base: Style, over: Style = _NOTHING) -> Strip:
+    """``content`` in exactly ``width`` cells over ``base``; ``over`` is laid on top of every ink.
+
+    Blanks go with the text before them where one cannot see the difference: every change of style costs
+    twenty bytes on the wire, and a line has a blank after each cell.
+    """
     clean = tuple((palette.look.text(safe(text)), ink) for text, ink in content)
-    segments = []
+    runs: list[tuple[str, Style]] = []
     for text, ink in fit(clean, width):
-        style = base + palette.styles[ink]
-        segments.append(Segment(palette.look.text(text), style + over if over else style))
-    return Strip(segments, width)
+        own = palette.styles[ink]
+        if runs and (own == runs[-1][1] or (text.isspace() and _flat(own) and _flat(runs[-1][1]))):
+            runs[-1] = (runs[-1][0] + text, runs[-1][1])
+        else:
+            runs.append((text, own))
+    return Strip([Segment(palette.look.text(text), base + own + over) for text, own in runs], width)
+
+
+def _flat(style: Style) -> bool:
+    """Whether a blank in it looks like any other."""
+    return not (style.reverse or style.underline or style.bgcolor)

@@ -267,7 +267,7 @@ class RowList(ScrollView, can_focus=True):
         if cached is not None and cached[1] == look and (cached[0] is row or cached[0] == row):
             return cached[2]
         gutter = ("▌" if here else " ", Ink.INFO), ("+" if row.key in self.marks else " ", Ink.KEY)
-        over = (palette.cursor if self.has_focus else palette.idle_cursor) if here else None
+        over = (palette.cursor if self.has_focus else palette.idle_cursor) if here else Style.null()
         content = (*gutter, *lay_out(row, self.columns, self._shape))
         strip = paint(line(*content), width, palette, base, over)
         if len(self._strips) >= _CACHED_LINES:
