@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from evatui.console.view.answer import plan_changes, plan_lines
 from evatui.console.view.cli import command_line
-from evatui.console.view.ink import EMPTY, Ink, Line, line, wrap
+from evatui.console.view.ink import EMPTY, Ink, Line, line, wrap, wrapped
 from evatui.console.view.payload import first_payload, pretty
 from evatui.console.view.sent import Sent
 from evatui.console.view.table import Column, Row
@@ -56,7 +56,7 @@ class Changing:
             self._app.say(line(("✓ ", Ink.OK), "nothing to reload: what serves is what the disk holds"))
             return
         lines = plan_lines(plan)
-        source = _wrapped(lines)
+        source = wrapped(lines)
         if all(change.get("action") in ("reject", "hold") for change in changes):
             from evatui.console.screens.page import Page
 
@@ -150,7 +150,7 @@ class Changing:
     def _guarded(
         self, row: CapabilityRow, command: str, params: dict[str, Any], title: str, lines: Sequence[Line], verb: str
     ) -> None:
-        self._confirm(command, params, title, _wrapped(lines), verb, seen=row)
+        self._confirm(command, params, title, wrapped(lines), verb, seen=row)
 
     def _confirm(
         self,
@@ -226,7 +226,3 @@ def _waited(row: CapabilityRow) -> str:
     if row.in_flight == 1:
         return "1 call is waited for"
     return f"{row.in_flight or 'no'} calls are waited for"
-
-
-def _wrapped(lines: Sequence[Line]) -> Callable[[int], list[Line]]:
-    return lambda width: [part for row in lines for part in wrap(row, width, "    ")]

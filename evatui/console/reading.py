@@ -14,7 +14,7 @@ from evatui.console.view.actions import VIEWS
 from evatui.console.view.answer import described
 from evatui.console.view.editor import editor_argv, place_of
 from evatui.console.view.foot import help_page, menu_line
-from evatui.console.view.ink import Ink, line, plain, wrap
+from evatui.console.view.ink import Ink, line, plain, wrapped
 from evatui.console.view.payload import pretty
 from evatui.console.view.table import Column, Row
 from evatui.control import workspace_root
@@ -86,8 +86,7 @@ class Reading:
         if sent.data is not None:
             data = sent.data
             lines = described(data)
-            source = lambda width: [part for row in lines for part in wrap(row, width, "    ")]  # noqa: E731
-            self._app.push_screen(Page(f"{capability_id}   {sent.line}", source, pretty(data)))
+            self._app.push_screen(Page(f"{capability_id}   {sent.line}", wrapped(lines), pretty(data)))
 
     def _copy(self) -> None:
         text = self._app.pane.copied()

@@ -15,7 +15,7 @@ from evatui.console.screens.confirm import Confirm
 from evatui.console.screens.dialog import Dialog, choices
 from evatui.console.view.answer import call_answer
 from evatui.console.view.cli import command_line
-from evatui.console.view.ink import Ink, Line, line, safe, wrap
+from evatui.console.view.ink import Ink, Line, line, safe, wrap, wrapped
 from evatui.console.view.sent import Sent
 from evatui.console.widgets.lines import Lines
 from evatui.control.commands import Danger
@@ -98,9 +98,7 @@ class CallForm(Dialog[str]):
             if sure:
                 self._start(payload)
 
-        form = Confirm(
-            "Call it?", lambda width: [part for row in question for part in wrap(row, width)], "call", Danger.PLAN
-        )
+        form = Confirm("Call it?", wrapped(question), "call", Danger.PLAN)
         self.app.push_screen(form, answered)
 
     def _start(self, payload: dict[str, Any]) -> None:
@@ -131,7 +129,7 @@ class CallForm(Dialog[str]):
         self._output.show(self._answer_lines)
 
     def _answer_lines(self, width: int) -> list[Line]:
-        return [part for row in self._answer for part in wrap(row, width)]
+        return wrapped(self._answer)(width)
 
     def _equal_lines(self, width: int) -> list[Line]:
         payload = self._payload()

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 
 from rich.cells import cell_len, set_cell_size
 
 from evatui.kernel.model.text import clean_line
 
-__all__ = ["EMPTY", "Ink", "Line", "Span", "fit", "join", "line", "measure", "plain", "safe", "wrap"]
+__all__ = ["EMPTY", "Ink", "Line", "Span", "fit", "join", "line", "measure", "plain", "safe", "wrap", "wrapped"]
 
 
 class Ink(StrEnum):
@@ -112,6 +112,11 @@ def wrap(content: Line, width: int, indent: str = "") -> Sequence[Line]:
         current.append((rest, ink))
         left -= cell_len(rest)
     return (*lines, line(*current))
+
+
+def wrapped(lines: Sequence[Line]) -> Callable[[int], list[Line]]:
+    """A page of ``lines`` for any width; what goes on in the next line is indented."""
+    return lambda width: [part for row in lines for part in wrap(row, width, "    ")]
 
 
 def _take(text: str, cells: int) -> tuple[str, str]:
