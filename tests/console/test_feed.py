@@ -65,7 +65,8 @@ async def test_a_storm_of_changes_from_another_thread_is_one_hop_and_one_snapsho
     screen.now += 10
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(loop, "call_soon_threadsafe", counted)
-        storm = threading.Thread(target=lambda: [operator.change(scene()) for _ in range(10_000)])
+        newest = scene()
+        storm = threading.Thread(target=lambda: [operator.change(newest) for _ in range(10_000)])
         storm.start()
         storm.join()  # the loop stands still meanwhile
     assert hops == 1

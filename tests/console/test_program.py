@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -140,3 +142,53 @@ def test_a_tool_is_called_broken_read_about_and_repaired(terminal: Terminal, wor
     terminal.read_until("Nothing is refused")
     terminal.type(b"q")
     assert terminal.wait() == 0
+
+
+@pytest.fixture
+def editor(tmp_path: Path) -> Path:
+    """An editor that notes how it was called, says so, and stays open until a line is typed."""
+    script = tmp_path / "nano"
+    script.write_text(f'#!/bin/sh\necho "$$ $@" > {tmp_path}/called\necho EDITING\nread line\n')
+    script.chmod(0o755)
+    return script
+
+
+def test_the_editor_gets_the_terminal_and_gives_it_back(workspace: Path, editor: Path) -> None:
+    terminal = Terminal("-m", "evatui.console.main", str(workspace), env={"EDITOR": f"{editor} -w", "VISUAL": ""})
+    try:
+        terminal.read_until("● live")
+        terminal.type(b"e")
+        terminal.read_until("EDITING")
+        terminal.type(b"done\n")
+        terminal.read_until("back from the editor")
+        arguments = (editor.parent / "called").read_text().split()[1:]
+        assert arguments == ["-w", "+1", str(workspace / "capabilities" / "tools" / "echo.lua")]
+        terminal.type(b"q")
+        assert terminal.wait() == 0
+    finally:
+        terminal.close()
+
+
+def test_leaving_ends_an_editor_that_is_open(workspace: Path, editor: Path) -> None:
+    terminal = Terminal("-m", "evatui.console.main", str(workspace), env={"EDITOR": str(editor), "VISUAL": ""})
+    try:
+        terminal.read_until("● live")
+        terminal.type(b"e")
+        terminal.read_until("EDITING")
+        child = int((editor.parent / "called").read_text().split()[0])
+        terminal.signal(signal.SIGTERM)
+        assert terminal.wait() == 128 + signal.SIGTERM
+        while _lives(child):  # it was told to end a moment ago
+            time.sleep(0.05)
+        newest = max((workspace / ".eva" / "audit").glob("*.jsonl"))
+        assert "runtime.stopped" in newest.read_text().splitlines()[-1]
+    finally:
+        terminal.close()
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True

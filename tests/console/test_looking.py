@@ -1,0 +1,182 @@
+"""Looking round: views, filter, follow, zoom, what is empty, what is lost."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from evatui.console.view.actions import View
+from evatui.control.operator import CommandFailed
+from evatui.control.snapshot import ConsoleSnapshot, Cursor
+from evatui.kernel.model.errors import ErrorKind
+from tests.console.conftest import OpenConsole
+from tests.console.scene import at, record, scene
+
+
+async def test_keys_change_the_view_and_minus_goes_back(console: OpenConsole) -> None:
+    async with console() as it:
+        for key, view in (("3", View.REJECTED), ("6", View.AUDIT), ("minus", View.REJECTED), ("1", View.REGISTRY)):
+            await it.press(key)
+            assert it.app.view is view
+            assert it.app.focused is it.app.pane.rows
+
+
+async def test_escape_goes_up_and_never_leaves(console: OpenConsole) -> None:
+    async with console() as it:
+        await it.press("enter", "escape", "escape", "escape")
+        assert it.app.is_running
+        assert "q leaves" in it.status
+
+
+async def test_the_filter_narrows_while_typing_and_is_recalled(console: OpenConsole) -> None:
+    async with console() as it:
+        await it.press("slash", *"weath")
+        assert [row.key for row in it.app.pane.rows.shown] == ["weather-radar", "weather-tides"]
+        assert "2 of 8" in it.text("#tabs")
+        await it.press("enter")
+        assert it.app.focused is it.app.pane.rows
+        await it.press("slash")
+        assert it.app.frame.prompt.value == "weath"
+        await it.press("escape")
+        assert len(it.app.pane.rows.shown) == 8
+        await it.press("n")
+        assert it.key in ("weather-radar", "weather-tides")
+
+
+async def test_letters_in_the_filter_are_letters(console: OpenConsole) -> None:
+    async with console() as it:
+        await it.press("slash", *"xrq6")
+        assert it.open_dialogs == 0
+        assert it.app.view is View.REGISTRY
+        assert it.operator.commands == []
+
+
+async def test_the_audit_follows_until_someone_looks_back(console: OpenConsole) -> None:
+    async with console() as it:
+        await it.press("6")
+        assert it.key == "105"
+        more = (*scene().audit, record(106, "14:02:30", "repo-summary"))
+        await it.change(scene(audit=more, at=at("14:02:30")))
+        assert it.key == "106"
+        await it.press("k")
+        more = (*more, record(107, "14:02:31", "repo-summary"), record(108, "14:02:31", "repo-summary"))
+        await it.change(scene(audit=more, at=at("14:02:31")))
+        assert it.key == "105"
+        assert "+2 new" in it.text("#tabs")
+        await it.press("f")
+        assert it.key == "108"
+        assert "follow" in it.text("#tabs")
+
+
+async def test_records_are_kept_while_another_view_is_on(console: OpenConsole) -> None:
+    async with console() as it:
+        more = (*scene().audit, record(106, "14:02:30", "repo-summary"))
+        await it.change(scene(audit=more, at=at("14:02:30")))
+        await it.press("6")
+        assert [row.key for row in it.app.pane.rows.shown] == ["101", "102", "103", "104", "105", "106"]
+
+
+async def test_zoom_leaves_the_list_alone_on_the_screen(console: OpenConsole) -> None:
+    async with console() as it:
+        height = it.app.pane.rows.size.height
+        await it.press("plus")
+        assert it.app.pane.rows.size.height > height
+        assert "Unregistered" not in it.screen
+        await it.press("escape")
+        assert it.app.pane.rows.size.height == height
+
+
+async def test_a_transition_lights_its_edge_for_three_seconds(console: OpenConsole) -> None:
+    async with console() as it:
+        assert "PUBLISH" in it.screen
+        await it.change(scene(at=at("14:02:15")))
+        assert "PUBLISH" not in it.screen
+        assert "publish" in it.screen
+
+
+async def test_a_running_drain_counts_down_by_itself(console: OpenConsole) -> None:
+    async with console() as it:
+        assert "8 s left" in it.screen
+        while "7 s left" not in it.screen:
+            await it.pilot.pause(0.1)
+        assert len(it.operator.pulls) == 1
+
+
+async def test_a_refusal_shows_its_card_and_who_serves(console: OpenConsole) -> None:
+    async with console(size=(80, 24)) as it:
+        assert "3 Rejected(2)" in it.text("#tabs")
+        await it.press("3")
+        assert "goes on answering" in it.screen
+        assert "not a limit" in it.screen
+        await it.press("j")
+        assert "Nothing answers in its place" in it.screen
+
+
+async def test_empty_views_say_what_would_fill_them(console: OpenConsole) -> None:
+    empty: ConsoleSnapshot = scene(capabilities=(), rejections=(), audit=(), transitions=(), calls=())
+    async with console(empty, size=(80, 24)) as it:
+        assert "No capabilities yet" in it.screen
+        await it.press("3")
+        assert "Nothing is refused" in it.screen
+        await it.press("6")
+        assert "No records yet" in it.screen
+        await it.press("enter", "d", "x", "c")
+        assert it.open_dialogs == 0
+
+
+async def test_what_went_by_unread_is_counted(console: OpenConsole) -> None:
+    async with console(scene(dropped=20)) as it:
+        await it.change(scene(dropped=100, at=at("14:02:30")))
+        assert "dropped 120" in it.text("#header")
+
+
+async def test_a_lost_runtime_is_shown_as_lost_and_found_again(console: OpenConsole) -> None:
+    async with console() as it:
+        answer = it.operator.snapshot
+
+        async def gone(since: Cursor) -> ConsoleSnapshot:
+            raise CommandFailed(ErrorKind.UNAVAILABLE, "gone")
+
+        it.operator.snapshot = gone  # type: ignore[method-assign]
+        it.operator.change(scene())
+        while "LOST" not in it.text("#header"):
+            await it.pilot.pause(0.05)
+        assert it.app.has_class("-lost")
+        it.operator.snapshot = answer  # type: ignore[method-assign]
+        while "live" not in it.text("#header"):
+            await it.pilot.pause(0.05)
+        assert not it.app.has_class("-lost")
+
+
+async def test_a_small_terminal_still_has_list_status_and_keys(console: OpenConsole) -> None:
+    async with console(size=(50, 12)) as it:
+        assert "repo-summary" in it.screen
+        assert "q leave" in it.screen
+        await it.press("x")
+        assert "Drain" in it.screen
+
+
+async def test_a_resize_lays_everything_out_again(console: OpenConsole) -> None:
+    async with console(size=(80, 24)) as it:
+        await it.pilot.resize_terminal(140, 40)
+        await it.settle()
+        assert "Unregistered" in it.screen
+        await it.pilot.resize_terminal(60, 20)
+        await it.settle()
+        assert all(len(strip) == 60 for strip in it.strips())
+
+
+async def test_another_host_name_does_not_push_the_health_out(console: OpenConsole) -> None:
+    long = replace(scene().runtime, host="a-very-long-host-name.example.org", workspace="workspace" * 5)
+    async with console(scene(runtime=long), size=(80, 24)) as it:
+        assert it.text("#header").endswith("● live")
+
+
+async def test_ctrl_c_and_ctrl_q_ask_as_q_does(console: OpenConsole) -> None:
+    async with console() as it:
+        for key in ("ctrl+c", "ctrl+q"):
+            await it.press(key)
+            assert "Leave?" in it.screen
+            await it.press("escape")
+        await it.press("x", "ctrl+q")
+        assert it.app.is_running
+        assert not it.app._exit
