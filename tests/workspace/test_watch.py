@@ -48,6 +48,18 @@ async def watch(workspace: Path) -> AsyncIterator[Watch]:
     await watching.close()
 
 
+async def test_links_in_a_circle_are_no_folders_and_stop_nothing(watch: Watch, put: Put, workspace: Path) -> None:
+    (workspace / "capabilities/loop.yaml").symlink_to("loop.yaml")
+    assert await until(watch, ["capabilities/loop.yaml"]) == {"capabilities/loop.yaml"}
+    (workspace / "capabilities/more").mkdir()  # all folders are looked for again
+    while await next_hint(watch) != EVERYTHING:
+        pass
+    put("capabilities/tools/greet.lua", "-- after")
+    assert "capabilities/tools/greet.lua" in await until(watch, ["capabilities/tools/greet.lua"])
+    assert watch.health == (True, "", "")
+    assert "capabilities/tools/greet.lua" in look(workspace, ["capabilities"])
+
+
 async def test_a_save_is_told_by_its_relative_path(watch: Watch, put: Put, workspace: Path) -> None:
     put("capabilities/tools/greet.lua", "-- in place")
     assert await until(watch, ["capabilities/tools/greet.lua"]) == {"capabilities/tools/greet.lua"}

@@ -124,16 +124,18 @@ class Lookout(threading.Thread):
             pass
 
     def _degrade(self, error: Exception) -> None:
-        limit = getattr(error, "errno", None) in _LIMITS or "limit" in str(error) or "too many" in str(error).lower()
+        limit = (
+            getattr(error, "errno", None) in _LIMITS or "limit" in str(error) or "too many open" in str(error).lower()
+        )
         detail = "the system gives no notices of changes"
         if limit:
             detail = "the system's limit of watched folders is reached: raise fs.inotify.max_user_watches or _instances"
         if self._polling is Polling.NEVER:
             self.health = WatchHealth(False, "failed", detail)
-            self._ended.wait(_POLL_S)
         else:
             self.health = WatchHealth(False, "polling", detail)
             self._native_from = time.monotonic() + _RETRY_S
+        self._ended.wait(_POLL_S)  # also where polling itself fails: it must not be tried without a pause
 
     def _why_poll(self) -> str | None:
         if self._polling is Polling.ALWAYS:

@@ -45,7 +45,7 @@ def folders_below(root: Path, tops: Iterable[str]) -> frozenset[str]:
         entries = _entries(folder)
         if entries is not None:
             found.add(folder)
-            inner = [entry for entry in entries if entry.name not in UNWATCHED and entry.is_dir()]
+            inner = [entry for entry in entries if entry.name not in UNWATCHED and _is_folder(entry)]
             waiting += [os.path.realpath(entry.path) if entry.is_symlink() else entry.path for entry in inner]
     return frozenset(found)
 
@@ -88,6 +88,14 @@ def _entries(folder: str) -> list[os.DirEntry[str]] | None:
         return []
     except OSError:
         return None
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    """A link that leads in a circle, or to where nobody may look, is none."""
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
 
 
 def _files(root: Path, folder: str) -> Iterator[tuple[str, Signature]]:
