@@ -123,3 +123,23 @@ async def test_looks_at_the_disk_during_a_rollback_neither_stop_nor_undo_it(star
         await runtime.reloader.run(actor=ANN, explicit=True)
     assert (await back).action == "rollback"
     assert (await call(runtime)).response.result["by"] == "one"
+
+
+async def test_a_version_brought_back_while_nothing_served_is_not_quarantined_itself(start) -> None:
+    runtime = await start()
+    await runtime.operations.drain("greet", ANN)
+    await runtime.operations.rollback("greet", ANN)
+    await runtime.operations.drain("greet", ANN)
+    receipt = await runtime.operations.enable("greet", ANN)
+    assert receipt.target == runtime.table.active["greet"].name.id
+    assert (await call(runtime)).response.result["by"] == "one"
+
+
+async def test_enable_after_a_rollback_serves_what_served_and_not_what_was_rolled_back(start, workspace: Path) -> None:
+    runtime = await start()
+    await updated(runtime, workspace, SCRIPT.replace("one", "two"))
+    await runtime.operations.rollback("greet", ANN)
+    await runtime.operations.drain("greet", ANN)
+    receipt = await runtime.operations.enable("greet", ANN)
+    assert receipt.target == runtime.table.active["greet"].name.id
+    assert (await call(runtime)).response.result["by"] == "one"

@@ -7,15 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from evatui.kernel.admission.admit import admit
-from evatui.kernel.admission.verdict import Rejection
+from evatui.kernel.admission.verdict import Candidate, Rejection
 from evatui.kernel.model.call import Actor
 from evatui.kernel.model.clock import Clock
 from evatui.kernel.model.diagnostic import Reason
-from evatui.kernel.model.errors import ErrorKind, failure
+from evatui.kernel.model.errors import CallFailed, ErrorKind, failure
 from evatui.kernel.model.lifecycle import State
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.records.codes import Code, Outcome
 from evatui.kernel.registry.capability import Capability, Kept
+from evatui.kernel.registry.generation import GenerationId
 from evatui.kernel.registry.registry import Registry
 from evatui.kernel.registry.reload import Reloader
 from evatui.kernel.storage.history import History, Hold
@@ -81,7 +82,7 @@ class Operations:
         return self._receipt(capability, "disable", source, None, actor, started)
 
     async def enable(self, capability_id: str, actor: Actor) -> Receipt:
-        """Lifts a drain or a disable and serves what the disk holds."""
+        """Lifts a drain or a disable: what the disk holds serves, or what served instead if that was rolled back."""
         started = self._clock.monotonic()
         capability = self._known(capability_id)
         sound = capability.candidate
@@ -94,6 +95,7 @@ class Operations:
         if refused is not None and capability.active is None:
             first = refused.diagnostics[0]
             raise failure(ErrorKind.CONFLICT, f"{capability.id} is on again, but refused: {first.code} {first.message}")
+        await self._serve_beside_quarantine(capability, actor)
         return self._receipt(capability, "enable", None, _name(capability), actor, started)
 
     async def rollback(
@@ -105,21 +107,16 @@ class Operations:
         self._guard(capability, if_generation)
         kept = _choose(capability, to)
         source, bad = _name(capability), capability.active.digest if capability.active else capability.disk_digest
-        policy = self._reloader.policy
-        assert policy is not None  # set by the first run, which precedes every command
-        verdict = await asyncio.to_thread(admit, kept.candidate.snapshot, layout=self._layout, policy=policy)
-        if isinstance(verdict, Rejection):
-            first = verdict.diagnostics[0]
-            raise failure(ErrorKind.CONFLICT, f"{kept.name.short} would be refused now: {first.code} {first.message}")
+        verdict = await self._admitted(capability, kept)
         await self._hold(capability, None)
-        before, capability.quarantined = capability.quarantined, bad  # first: a look at the disk may come in between
-        name, rejected = await self._reloader.bring_back(capability, verdict, actor)
-        if name is None:
+        before = capability.quarantined
+        # Before it is loaded, as a look at the disk may come in between; and never what comes back itself.
+        capability.quarantined = bad if bad != verdict.digest else None
+        try:
+            name = await self._brought_back(capability, kept, verdict, actor)
+        except CallFailed:
             capability.quarantined = before
-            why = (
-                f"does not load any more: {rejected.diagnostics[0].message}" if rejected else "was not wanted any more"
-            )
-            raise failure(ErrorKind.CONFLICT, f"{kept.name.short} of {capability.id} {why}")
+            raise
         self._registry.journal.tell(
             "rolled_back",
             capability.id,
@@ -139,6 +136,33 @@ class Operations:
             restores=kept.name.id,
         )
         return self._receipt(capability, "rollback", source, name.id, actor, started)
+
+    async def _serve_beside_quarantine(self, capability: Capability, actor: Actor) -> None:
+        bad = capability.quarantined
+        if capability.active is None and bad is not None and bad == capability.disk_digest:
+            kept = next((kept for kept in capability.kept if kept.candidate.snapshot.digest != bad), None)
+            if kept is not None:
+                await self._brought_back(capability, kept, await self._admitted(capability, kept), actor)
+
+    async def _admitted(self, capability: Capability, kept: Kept) -> Candidate:
+        """The kept version, judged by the policy of now; raises `CallFailed` ``Conflict`` where it is refused."""
+        policy = self._reloader.policy
+        assert policy is not None  # set by the first run, which precedes every command
+        verdict = await asyncio.to_thread(admit, kept.candidate.snapshot, layout=self._layout, policy=policy)
+        if isinstance(verdict, Rejection):
+            first = verdict.diagnostics[0]
+            raise failure(ErrorKind.CONFLICT, f"{kept.name.short} would be refused now: {first.code} {first.message}")
+        return verdict
+
+    async def _brought_back(self, capability: Capability, kept: Kept, verdict: Candidate, actor: Actor) -> GenerationId:
+        """What serves now; raises `CallFailed` ``Conflict`` where the kept version could not be loaded."""
+        name, rejected = await self._reloader.bring_back(capability, verdict, actor)
+        if name is None:
+            why = (
+                f"does not load any more: {rejected.diagnostics[0].message}" if rejected else "was not wanted any more"
+            )
+            raise failure(ErrorKind.CONFLICT, f"{kept.name.short} of {capability.id} {why}")
+        return name
 
     # -- guards -----------------------------------------------------------------------------
 
