@@ -50,7 +50,7 @@ class Kernel:
         layout = open_layout(root, state_dir)
         kernel = cls()
         if writes:
-            kernel._lock = WorkspaceLock(layout.state_dir, wait_s=lock_wait_s)
+            kernel._lock = WorkspaceLock(layout.state_dir, wait_s=lock_wait_s, listens=listens)
         kernel._thread.start()
         try:
             kernel.submit(kernel._open(layout, root, state_dir, writes, listens)).result()
@@ -122,6 +122,8 @@ class Kernel:
     async def _close(self) -> int:
         if self._server is not None:
             await self._server.stop_accepting()
+            if self._lock is not None:
+                self._lock.announce(None, listens=False)
         cut = await self._runtime.close() if self._runtime is not None else 0
         if self._server is not None:
             await self._server.close()

@@ -48,13 +48,10 @@ async def open_workspace(
     Raises `CommandFailed`: ``InvalidInput`` or ``NotFound`` for what is no workspace, ``Unavailable``
     where another process holds it (``context.holder``), or where none does and one is needed.
     """
-    from evatui.kernel.workspace.lock import holder_of
-
     root = await asyncio.to_thread(workspace_root, start)
     place = await asyncio.to_thread(_state_dir, root, state_dir)
-    holder = await asyncio.to_thread(holder_of, place)
-    if mode is not OpenMode.HOLD and holder is not None:
-        return await _attach(holder, place, actor, readonly)
+    if mode is not OpenMode.HOLD and (holder := await _listener(place)) is not None:
+        return await _attach(holder, actor, readonly)
     if mode is OpenMode.ATTACH:
         raise CommandFailed(
             ErrorKind.UNAVAILABLE,
@@ -63,22 +60,40 @@ async def open_workspace(
         )
     from evatui.control.local import LocalOperator
 
-    kernel = await asyncio.to_thread(
-        start_kernel, root, state_dir, writes=mode is not OpenMode.READ, listens=mode is OpenMode.HOLD
-    )
+    try:
+        kernel = await asyncio.to_thread(
+            start_kernel, root, state_dir, writes=mode is not OpenMode.READ, listens=mode is OpenMode.HOLD
+        )
+    except CommandFailed as failed:
+        # a runtime that took the lock first, since the look above, answers as well
+        late = await _listener(place) if mode is OpenMode.WRITE and "holder" in failed.context else None
+        if late is None:
+            raise
+        return await _attach(late, actor, readonly)
     return LocalOperator(kernel, actor, readonly=readonly, holds=mode is OpenMode.HOLD)
 
 
-async def _attach(holder: Holder, state_dir: Path, actor: Actor, readonly: bool) -> Operator:
-    from evatui.control.remote import connect
+async def _listener(state_dir: Path) -> Holder | None:
+    """The runtime that holds the workspace and answers, None where none does or one is about to end.
+
+    A runtime that is just starting holds the lock before it listens, and is waited for: at most 5 s.
+    """
     from evatui.kernel.workspace.lock import holder_of
 
-    for _ in range(100):  # a runtime that is just starting holds the lock before it listens: at most 5 s
+    holder: Holder | None = None
+    for _ in range(100):
+        holder = await asyncio.to_thread(holder_of, state_dir)
+        if holder is None or not holder.listens:
+            return None
         if holder.address is not None:
             break
         await asyncio.sleep(0.05)
-        found = await asyncio.to_thread(holder_of, state_dir)
-        holder = found or holder
+    return holder
+
+
+async def _attach(holder: Holder, actor: Actor, readonly: bool) -> Operator:
+    from evatui.control.remote import connect
+
     return await connect(holder, actor, readonly=readonly)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from evatui.control import COMMANDS, CommandFailed, Cursor, OpenMode, Operator, open_workspace
+from evatui.control import COMMANDS, CommandFailed, Cursor, OpenMode, Operator, open_workspace, opening
 from evatui.control.local import LocalOperator
 from evatui.control.snapshot import ConsoleSnapshot
 from evatui.kernel.model.call import Actor, CallerType
@@ -198,3 +198,48 @@ async def test_a_reader_writes_nothing_into_the_workspace(workspace: Path) -> No
     assert failed.value.kind is ErrorKind.UNAVAILABLE
     await reader.close()
     assert sorted(workspace.rglob("*")) == before
+
+
+async def test_a_command_of_the_moment_keeps_no_reader_out_and_the_next_one_in_line(workspace: Path) -> None:
+    first = await opened(workspace, OpenMode.WRITE)
+    reader = await opened(workspace, OpenMode.READ)
+    assert (await reader.run("status"))["runtime"] is None
+    await reader.close()
+    waiting = asyncio.create_task(opened(workspace, OpenMode.WRITE))
+    await asyncio.wait({waiting}, timeout=0.2)
+    await first.close()
+    second = await waiting
+    data = await second.run("capability.call", name="text.greet", payload={"name": "bob"})
+    assert data["response"]["ok"]
+    await second.close()
+
+
+async def test_a_runtime_that_is_just_ending_is_not_asked_any_more(holder: LocalOperator, workspace: Path) -> None:
+    call = asyncio.create_task(holder.run("capability.call", name="test.spin", payload={}))
+    await until(lambda: holder.kernel.in_flight)
+    ending = asyncio.create_task(holder.close())
+    await until(lambda: not (workspace / ".eva/control.sock").exists())
+    reader = await opened(workspace, OpenMode.READ)
+    assert (await reader.run("status"))["runtime"] is None
+    await reader.close()
+    holder.kernel.cut()
+    await ending
+    assert (await call)["response"]["error"]["kind"] == "Cancelled"
+
+
+async def test_a_call_that_finds_a_runtime_where_none_was_goes_to_it(workspace: Path, monkeypatch) -> None:
+    monkeypatch.setattr("evatui.control.kernel.LOCK_WAIT_S", 0.1)
+    looked = opening._listener
+    runtime: list[Operator] = []
+
+    async def taken_meanwhile(state_dir: Path) -> object:
+        found = await looked(state_dir)
+        if not runtime:
+            runtime.append(await opened(workspace, OpenMode.HOLD))
+        return found
+
+    monkeypatch.setattr(opening, "_listener", taken_meanwhile)
+    late = await opened(workspace, OpenMode.WRITE)
+    assert (await late.run("status"))["runtime"]["socket"]
+    await late.close()
+    await runtime[0].close()

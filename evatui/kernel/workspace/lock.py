@@ -29,12 +29,16 @@ _MAX_BYTES = 4096
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """``address`` is ``unix:<path>`` or ``tcp:<host>:<port>``, None before the holder listens."""
+    """``address`` is ``unix:<path>`` or ``tcp:<host>:<port>``, None before the holder listens.
+
+    A holder that never ``listens`` (any more) is a command that runs for a moment, or a runtime that ends.
+    """
 
     pid: int
     host: str
     address: str | None = None
     token: str | None = None
+    listens: bool = True
 
 
 class WorkspaceHeld(Exception):
@@ -49,8 +53,10 @@ class WorkspaceHeld(Exception):
 class WorkspaceLock:
     """Held from construction to `close`."""
 
-    def __init__(self, state_dir: Path, *, wait_s: float = 0.0) -> None:
-        """Takes the lock, waiting at most ``wait_s``. Blocking: call it off the loop.
+    def __init__(self, state_dir: Path, *, wait_s: float = 0.0, listens: bool = True) -> None:
+        """Takes the lock, waiting at most ``wait_s``; ``listens`` tells whether the holder is going to.
+
+        Blocking: call it off the loop.
 
         Raises `WorkspaceHeld`, and `OSError` where the state directory cannot be written.
         """
@@ -65,11 +71,12 @@ class WorkspaceLock:
                 os.close(self._fd)
                 raise WorkspaceHeld(holder)
             time.sleep(_STEP)
-        self.announce(None)
+        self.announce(None, listens=listens)
 
-    def announce(self, address: str | None, token: str | None = None) -> None:
-        """Writes who holds the lock and where it listens."""
-        text = orjson.dumps({"pid": os.getpid(), "host": socket.gethostname(), "address": address, "token": token})
+    def announce(self, address: str | None, token: str | None = None, *, listens: bool = True) -> None:
+        """Writes who holds the lock and where it listens, if it does."""
+        who = {"pid": os.getpid(), "host": socket.gethostname()}
+        text = orjson.dumps({**who, "address": address, "token": token, "listens": listens})
         os.pwrite(self._fd, text + b"\n", 0)
         os.ftruncate(self._fd, len(text) + 1)
 
@@ -91,7 +98,9 @@ class WorkspaceLock:
 def holder_of(state_dir: Path) -> Holder | None:
     """Who holds the workspace now, None where nobody does. Writes nothing."""
     try:
-        fd = os.open(state_dir / "lock", os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0))
+        # without O_NONBLOCK a pipe in its place would be waited for
+        flags = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+        fd = os.open(state_dir / "lock", flags)
     except OSError:
         return None
     try:
@@ -113,6 +122,7 @@ def _try_lock(fd: int, *, shared: bool = False) -> bool:
 def _read(fd: int) -> Holder | None:
     try:
         told = orjson.loads(os.pread(fd, _MAX_BYTES, 0))
-        return Holder(int(told["pid"]), str(told["host"]), told.get("address"), told.get("token"))
+        listens = told.get("listens") is not False
+        return Holder(int(told["pid"]), str(told["host"]), told.get("address"), told.get("token"), listens)
     except (ValueError, KeyError, TypeError, AttributeError):
         return None
