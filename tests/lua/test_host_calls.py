@@ -29,7 +29,7 @@ class Recorder:
             case "fs_read_text":
                 raise failure(ErrorKind.POLICY_DENIED, "no grant covers it", retryable=False, secret="x")
             case "spawn_process":
-                raise ZeroDivisionError("/home/someone/secret")
+                raise ZeroDivisionError("/etc/secret")
             case "fs_list":
                 return [float("nan")]
         return argument
