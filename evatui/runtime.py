@@ -36,6 +36,7 @@ from evatui.kernel.workspace.watch import Watch
 
 __all__ = ["Runtime"]
 
+_LOADS_AT_ONCE = 64
 _STATE_DB = "state.db"
 _AUDIT_DIR = "audit"
 
@@ -44,10 +45,13 @@ class Runtime:
     """A workspace that serves. Every method is for the loop that opened it.
 
     ``writes`` False is a runtime for the moment: it serves from memory, writes nothing and watches
-    nothing, so that a reading command leaves the workspace as it was.
+    nothing, so that a reading command leaves the workspace as it was; and it loads in order, so that
+    the same workspace always gives the same picture.
     """
 
-    def __init__(self, layout: Layout, tree: Tree, database: Database, audit: AuditLog, clock: Clock) -> None:
+    def __init__(
+        self, layout: Layout, tree: Tree, database: Database, audit: AuditLog, clock: Clock, *, writes: bool
+    ) -> None:
         self.layout = layout
         self.clock = clock
         self.since: dt.datetime = clock.now()
@@ -76,6 +80,7 @@ class Runtime:
             self.history,
             clock,
             layout.runtime,
+            at_once=_LOADS_AT_ONCE if writes else 1,
         )
         self.operations = Operations(self.registry, self.reloader, self.history, layout, clock)
         self.calls = Calls(self.registry, host, audit, clock, self._permissions, self._levels, layout.name)
@@ -191,4 +196,4 @@ def _build(cls: type[Runtime], layout: Layout, writes: bool, clock: Clock) -> Ru
     else:
         database = Database.copy_of(state_dir / _STATE_DB)
         audit = MemoryAudit(clock, state_dir / _AUDIT_DIR)
-    return cls(layout, tree, database, audit, clock)
+    return cls(layout, tree, database, audit, clock, writes=writes)

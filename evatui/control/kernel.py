@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from evatui.control.desk import Desk
 from evatui.control.server import Server
+from evatui.kernel.model.clock import SYSTEM_CLOCK, Clock
 from evatui.kernel.workspace.layout import Layout, open_layout
 from evatui.kernel.workspace.lock import WorkspaceLock
 from evatui.runtime import Runtime
@@ -41,7 +42,16 @@ class Kernel:
         """Where the runtime listens, None where it does not."""
 
     @classmethod
-    def start(cls, root: Path, state_dir: Path | None, *, writes: bool, listens: bool, lock_wait_s: float) -> Kernel:
+    def start(
+        cls,
+        root: Path,
+        state_dir: Path | None,
+        *,
+        writes: bool,
+        listens: bool,
+        lock_wait_s: float,
+        clock: Clock = SYSTEM_CLOCK,
+    ) -> Kernel:
         """Blocking; returns once the runtime serves.
 
         Raises what `Runtime.open` raises, and `WorkspaceHeld` where another process holds the workspace.
@@ -53,14 +63,16 @@ class Kernel:
             kernel._lock = WorkspaceLock(layout.state_dir, wait_s=lock_wait_s, listens=listens)
         kernel._thread.start()
         try:
-            kernel.submit(kernel._open(layout, root, state_dir, writes, listens)).result()
+            kernel.submit(kernel._open(layout, root, state_dir, writes, listens, clock)).result()
         except BaseException:
             kernel.stop()
             raise
         return kernel
 
-    async def _open(self, layout: Layout, root: Path, state_dir: Path | None, writes: bool, listens: bool) -> None:
-        self._runtime = await Runtime.open(root, state_dir=state_dir, writes=writes)
+    async def _open(
+        self, layout: Layout, root: Path, state_dir: Path | None, writes: bool, listens: bool, clock: Clock
+    ) -> None:
+        self._runtime = await Runtime.open(root, state_dir=state_dir, writes=writes, clock=clock)
         if listens and self._lock is not None:
             self._server = Server()
             self.address, token = await self._server.listen(layout.state_dir)

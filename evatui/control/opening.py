@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from evatui.control.operator import CommandFailed, Operator
 from evatui.kernel.model.call import Actor, CallerType
+from evatui.kernel.model.clock import STILL_CLOCK, SYSTEM_CLOCK, Clock
 from evatui.kernel.model.errors import CallFailed, ErrorKind
 
 if TYPE_CHECKING:
@@ -23,12 +24,13 @@ __all__ = ["OpenMode", "open_workspace", "operator_actor", "start_kernel", "work
 
 
 class OpenMode(Enum):
-    """``ATTACH``: only to a running one. ``HOLD``: be the one. ``READ`` and ``WRITE``: attach, else start one
-    for the moment, which with ``READ`` writes nothing."""
+    """``ATTACH``: only to a running one. ``HOLD``: be the one. Otherwise attach, else start one for the moment:
+    with ``READ`` it writes nothing, and with ``PICTURE`` its wall clock stands still as well."""
 
     ATTACH = "attach"
     HOLD = "hold"
     READ = "read"
+    PICTURE = "picture"
     WRITE = "write"
 
 
@@ -62,7 +64,12 @@ async def open_workspace(
 
     try:
         kernel = await asyncio.to_thread(
-            start_kernel, root, state_dir, writes=mode is not OpenMode.READ, listens=mode is OpenMode.HOLD
+            start_kernel,
+            root,
+            state_dir,
+            writes=mode in (OpenMode.HOLD, OpenMode.WRITE),
+            listens=mode is OpenMode.HOLD,
+            clock=STILL_CLOCK if mode is OpenMode.PICTURE else SYSTEM_CLOCK,
         )
     except CommandFailed as failed:
         # a runtime that took the lock first, since the look above, answers as well
@@ -97,7 +104,9 @@ async def _attach(holder: Holder, actor: Actor, readonly: bool) -> Operator:
     return await connect(holder, actor, readonly=readonly)
 
 
-def start_kernel(root: Path, state_dir: Path | None, *, writes: bool, listens: bool) -> Kernel:
+def start_kernel(
+    root: Path, state_dir: Path | None, *, writes: bool, listens: bool, clock: Clock = SYSTEM_CLOCK
+) -> Kernel:
     """Starts a runtime in this process; blocking. Raises `CommandFailed` as `open_workspace` does."""
     from evatui.control.kernel import LOCK_WAIT_S, Kernel
     from evatui.kernel.storage.database import StorageError
@@ -105,7 +114,7 @@ def start_kernel(root: Path, state_dir: Path | None, *, writes: bool, listens: b
     from evatui.kernel.workspace.lock import WorkspaceHeld
 
     try:
-        return Kernel.start(root, state_dir, writes=writes, listens=listens, lock_wait_s=LOCK_WAIT_S)
+        return Kernel.start(root, state_dir, writes=writes, listens=listens, lock_wait_s=LOCK_WAIT_S, clock=clock)
     except WorkspaceError as error:
         raise _unfit(error) from None
     except WorkspaceHeld as held:

@@ -6,7 +6,7 @@ import datetime as dt
 import time
 from typing import Protocol
 
-__all__ = ["SYSTEM_CLOCK", "Clock", "rfc3339"]
+__all__ = ["STILL_CLOCK", "SYSTEM_CLOCK", "Clock", "rfc3339"]
 
 
 class Clock(Protocol):
@@ -27,7 +27,14 @@ class _SystemClock:
         return time.monotonic()
 
 
+class _StillClock(_SystemClock):
+    def now(self) -> dt.datetime:
+        return dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
+
+
 SYSTEM_CLOCK: Clock = _SystemClock()
+STILL_CLOCK: Clock = _StillClock()
+"""For pictures: the wall clock stands still, deadlines do not."""
 
 
 def rfc3339(moment: dt.datetime) -> str:

@@ -50,7 +50,11 @@ class _Coming:
 
 
 class Reloader:
-    """``policy`` is the one in force; ``problems`` what was wrong beyond single manifests at ``looked_at``."""
+    """``policy`` is the one in force; ``problems`` what was wrong beyond single manifests at ``looked_at``.
+
+    At most ``at_once`` capabilities change at a time, in the order of their ids: with 1, the numbers
+    of new generations depend on nothing but the disk.
+    """
 
     def __init__(
         self,
@@ -60,6 +64,7 @@ class Reloader:
         history: History,
         clock: Clock,
         settings: RuntimeSettings,
+        at_once: int,
     ) -> None:
         self.policy: Policy | None = None
         self.problems: tuple[Diagnostic, ...] = ()
@@ -72,6 +77,7 @@ class Reloader:
         self._max_live = settings.max_live_generations
         self._hot = settings.hot_reload
         self._looking = asyncio.Lock()
+        self._places = asyncio.Semaphore(at_once)
         self._tasks: set[asyncio.Task[Any]] = set()
         self._coming: dict[str, _Coming] = {}
 
@@ -180,6 +186,10 @@ class Reloader:
         return replace(change, action=Action.REJECT, verdict=unhealthy) if unhealthy else change
 
     async def _apply(self, change: Change, actor: Actor) -> Change:
+        async with self._places:
+            return await self._applied(change, actor)
+
+    async def _applied(self, change: Change, actor: Actor) -> Change:
         if change.action is Action.REMOVE:
             await self._remove(self._registry.capabilities[change.key], actor)
         if change.verdict is None:
