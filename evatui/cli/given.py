@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from typing import Any, BinaryIO, NoReturn
 
@@ -58,7 +59,7 @@ def _read(file: BinaryIO, place: str) -> bytes:
 
 def _parse(data: bytes, place: str) -> Any:
     try:
-        return json.loads(data.decode("utf-8"), parse_constant=_refuse_constant)
+        return json.loads(data.decode("utf-8"), parse_constant=_refuse_constant, parse_float=_finite)
     except RecursionError as problem:
         raise _invalid(place, "it is nested too deeply") from problem
     except UnicodeDecodeError as problem:
@@ -69,6 +70,13 @@ def _parse(data: bytes, place: str) -> Any:
 
 def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise ValueError(f"{text} is too large a number")
+    return number
 
 
 def _invalid(place: str, why: str) -> CommandFailed:

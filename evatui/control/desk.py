@@ -16,6 +16,7 @@ from evatui.kernel.model.ids import new_id
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.registry.capability import Capability
 from evatui.kernel.registry.reload import Plan
+from evatui.kernel.storage.database import StorageError
 from evatui.runtime import Runtime
 
 __all__ = ["Desk"]
@@ -72,6 +73,8 @@ class Desk:
                 suggestion=_suggestion(command, params, error.kind),
                 context=dict(error.details),
             ) from None
+        except StorageError as error:
+            raise CommandFailed(ErrorKind.UNAVAILABLE, str(error), retryable=error.busy) from None
         except CommandFailed:
             raise
         except Exception as error:
@@ -197,9 +200,17 @@ def _unfit(key: str, wanted: str) -> CommandFailed:
 
 def _text(params: Params, key: str) -> str | None:
     value = params.get(key)
-    if value is not None and not isinstance(value, str):
+    if value is not None and not _is_text(value):
         raise _unfit(key, "text")
-    return value
+    return str(value) if value is not None else None
+
+
+def _is_text(value: Any) -> bool:
+    """Half a character, as of an argument that is not UTF-8, can neither be recorded nor handed to a handler."""
+    try:
+        return isinstance(value, str) and isinstance(value.encode(), bytes)
+    except UnicodeEncodeError:
+        return False
 
 
 def _needed(params: Params, key: str) -> str:
@@ -218,14 +229,14 @@ def _number(params: Params, key: str) -> int | None:
 
 def _ids(params: Params) -> tuple[str, ...]:
     value = params.get("ids") or ()
-    if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
+    if not isinstance(value, list | tuple) or not all(_is_text(item) for item in value):
         raise _unfit("ids", "a list of ids")
     return tuple(value)
 
 
 def _tags(params: Params) -> dict[str, str]:
     value = params.get("tags") or {}
-    if not isinstance(value, Mapping) or not all(isinstance(text, str) for text in (*value, *value.values())):
+    if not isinstance(value, Mapping) or not all(map(_is_text, (*value, *value.values()))):
         raise _unfit("tags", "a mapping of text to text")
     return dict(value)
 

@@ -16,6 +16,7 @@ from evatui.control.wire import MAX_LINE, encode, read
 from evatui.kernel.model.call import Actor
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.ids import new_id
+from evatui.kernel.model.text import clean_line
 from evatui.kernel.workspace.lock import Holder
 
 __all__ = ["RemoteOperator", "connect"]
@@ -72,9 +73,10 @@ class RemoteOperator:
         if self._reading.done():
             raise lost(request_id)
         number = next(self._ids)
+        line = _line({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
         future = self._waiting[number] = asyncio.get_running_loop().create_future()
         try:
-            self._writer.write(encode({"jsonrpc": "2.0", "id": number, "method": method, "params": params}))
+            self._writer.write(line)
             await self._writer.drain()
             reply = await future
         except ConnectionError:
@@ -128,6 +130,14 @@ async def _dial(holder: Holder) -> tuple[asyncio.StreamReader, asyncio.StreamWri
         host, _, port = place.rpartition(":")
         return await asyncio.open_connection(host, int(port), limit=MAX_LINE)
     raise OSError("the holder does not listen")
+
+
+def _line(message: dict[str, Any]) -> bytes:
+    """Raises `CommandFailed` for what JSON cannot carry: half a character, an integer of more than 64 bits."""
+    try:
+        return encode(message)
+    except (TypeError, RecursionError) as problem:
+        raise CommandFailed(ErrorKind.INVALID_INPUT, f"that cannot be sent: {clean_line(str(problem), 200)}") from None
 
 
 def _failed(error: dict[str, Any]) -> CommandFailed:

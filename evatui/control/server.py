@@ -187,6 +187,8 @@ def _is_call(request: dict[str, Any] | None) -> bool:
 def _actor(params: Mapping[str, Any]) -> Actor:
     """Who asks, by its own word: whoever holds the socket could do anything anyway."""
     told = params.get("actor") or {}
+    if not isinstance(told, Mapping):
+        raise TypeError("an actor is a mapping")
     kind = told.get("type")
     allowed = {CallerType.USER.value, CallerType.CLI.value, CallerType.MCP.value}
     return Actor(CallerType(kind) if kind in allowed else CallerType.CLI, clean_line(str(told.get("id", "")), 64))

@@ -116,6 +116,7 @@ def test_a_payload_comes_from_the_line_a_file_or_stdin(eva: Eva, tmp_path: Path)
     [
         ("{", b"", "InvalidInput", "--payload is not JSON"),
         ("NaN", b"", "InvalidInput", "NaN is not JSON"),
+        ('{"n": 1e999}', b"", "InvalidInput", "1e999 is too large a number"),
         ("[" * 200_000, b"", "InvalidInput", "nested too deeply"),
         ("9" * 5000, b"", "InvalidInput", "--payload is not JSON"),
         ("-", b'"\xff"', "InvalidInput", "not UTF-8 at byte 1"),

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import json
+import sqlite3
 import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -76,6 +79,47 @@ async def test_unfit_parameters_are_named(operator: Operator, params: dict[str, 
         await operator.run("capability.inspect", **params)
     assert failed.value.kind is ErrorKind.INVALID_INPUT
     assert "id" in failed.value.message
+
+
+async def test_text_that_is_not_utf_8_is_refused_and_not_a_defect(operator: Operator) -> None:
+    for command, params in (
+        ("capability.inspect", {"id": "\udcff"}),
+        ("capability.call", {"name": "text.\udcff"}),
+        ("capability.call", {"name": "text.greet", "tags": {"\udcff": "x"}}),
+        ("capability.plan", {"ids": ["\udcff"]}),
+    ):
+        with pytest.raises(CommandFailed) as failed:
+            await operator.run(command, **params)
+        assert failed.value.kind is ErrorKind.INVALID_INPUT
+
+
+@pytest.mark.parametrize("payload", [{"name": "\ud800"}, {"name": 1 << 70}])
+async def test_a_payload_that_no_line_of_json_can_carry_is_refused(operator: Operator, payload: object) -> None:
+    try:
+        data = await operator.run("capability.call", name="text.greet", payload=payload)
+    except CommandFailed as failed:
+        assert failed.kind is ErrorKind.INVALID_INPUT
+    else:
+        assert data["response"]["error"]["kind"] == "InvalidInput"
+
+
+async def test_a_state_that_cannot_be_written_is_said_so(holder: LocalOperator, workspace: Path) -> None:
+    with contextlib.closing(sqlite3.connect(workspace / ".eva/state.db")) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(CommandFailed) as failed:
+            await holder.run("capability.drain", id="greet")
+    assert (failed.value.kind, failed.value.retryable) == (ErrorKind.UNAVAILABLE, True)
+    assert "in use" in failed.value.message
+
+
+@pytest.mark.parametrize("actor", ["ann", ["ann"], {"type": []}])
+async def test_an_unfit_actor_gets_an_answer(holder: LocalOperator, workspace: Path, actor: object) -> None:
+    reader, writer = await asyncio.open_unix_connection(workspace / ".eva/control.sock")
+    request = {"id": 1, "method": "run", "params": {"command": "status", "actor": actor}}
+    writer.write(json.dumps(request).encode() + b"\n")
+    reply = json.loads(await asyncio.wait_for(reader.readline(), 5))
+    assert (reply["id"], reply["error"]["code"]) == (1, -32602)
+    writer.close()
 
 
 async def test_an_unknown_id_says_where_to_look(operator: Operator) -> None:
