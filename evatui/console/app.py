@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -19,9 +19,7 @@ from textual.timer import Timer
 from textual.widgets import Input
 from textual.worker import Worker, WorkerState
 
-from evatui.console.commands import Commands, internal
 from evatui.console.dispatch import Dispatch
-from evatui.console.feed import Feed
 from evatui.console.frame import Frame
 from evatui.console.panes.audit import AuditPane
 from evatui.console.panes.pane import Pane
@@ -29,15 +27,18 @@ from evatui.console.panes.registry import RegistryPane, lit_edges
 from evatui.console.panes.rejected import RejectedPane
 from evatui.console.theme import ThemedApp
 from evatui.console.view.actions import ACTIONS, VIEWS, Actions, View
-from evatui.console.view.answer import outcome
 from evatui.console.view.header import Link
 from evatui.console.view.ink import EMPTY, Ink, Line, line
 from evatui.console.view.rows import counts_down
-from evatui.console.view.sent import Sent
 from evatui.console.view.words import Look
 from evatui.console.widgets.row_list import RowList
 from evatui.control.operator import CommandFailed, Operator
 from evatui.control.snapshot import ConsoleSnapshot
+
+if TYPE_CHECKING:
+    from evatui.console.commands import Commands
+    from evatui.console.feed import Feed
+    from evatui.console.view.sent import Sent
 
 __all__ = ["ConsoleApp", "OpenOperator"]
 
@@ -50,8 +51,12 @@ QUIET = frozenset({"capability.plan", "capability.inspect"})
 
 
 class ConsoleApp(ThemedApp):
-    """Paints a first frame, then opens the operator. Ends with the `CommandFailed` of an operator that did not open."""
+    """Paints a first frame, then opens the operator. Ends with the `CommandFailed` of an operator that did not open.
 
+    What the first frame does not show is imported after it.
+    """
+
+    TITLE = "evatui"
     CSS_PATH = "app.tcss"
     ENABLE_COMMAND_PALETTE = False
     AUTO_FOCUS = None
@@ -119,6 +124,9 @@ class ConsoleApp(ThemedApp):
         self.run_worker(self._open(), exit_on_error=False, name="open")
 
     async def _open(self) -> None:
+        from evatui.console.commands import Commands, internal
+        from evatui.console.feed import Feed
+
         # Shielded: whoever leaves now still has to close what comes of it.
         self.opening = asyncio.ensure_future(self._open_operator())
         try:
@@ -182,6 +190,8 @@ class ConsoleApp(ThemedApp):
             self.action_act("open")
 
     def _command_ended(self, sent: Sent) -> None:
+        from evatui.console.view.answer import outcome
+
         if sent.failed is not None or sent.command not in QUIET:
             self.say(outcome(sent))
         if self.feed is not None:
@@ -234,5 +244,7 @@ class ConsoleApp(ThemedApp):
 
     def _fatal_error(self) -> None:
         # Textual would print a traceback with local variables, and these may hold anything.
+        from evatui.console.commands import internal
+
         self.exit(internal("the console failed", self._exception), 1)
         self._close_messages_no_wait()

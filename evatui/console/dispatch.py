@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from evatui.console.changing import Changing
-from evatui.console.reading import Reading
 from evatui.console.view.actions import VIEWS, View
 from evatui.console.view.ink import EMPTY, Ink, line
 
@@ -22,7 +21,7 @@ class Dispatch:
     def __init__(self, app: ConsoleApp) -> None:
         self._app = app
         self._before = app.view
-        self.handlers: dict[str, Callable[[], None]] = {
+        self._own: dict[str, Callable[[], None]] = {
             **{f"view.{view.value}": self._view(view) for view in VIEWS},
             "view.last": self._last_view,
             "zoom": self._zoom,
@@ -39,12 +38,18 @@ class Dispatch:
             "sort": self._sort,
             "sort.reverse": self._reverse,
             "follow": self._follow,
-            **Reading(app).handlers,
-            **Changing(app).handlers,
         }
 
+    @cached_property
+    def handlers(self) -> Mapping[str, Callable[[], None]]:
+        """By the id of the action. The other rooms are entered with the first key that needs them."""
+        from evatui.console.changing import Changing
+        from evatui.console.reading import Reading
+
+        return {**self._own, **Reading(self._app).handlers, **Changing(self._app).handlers}
+
     def run(self, action_id: str) -> None:
-        self.handlers[action_id]()
+        (self._own.get(action_id) or self.handlers[action_id])()
 
     def _view(self, view: View) -> Callable[[], None]:
         def show() -> None:

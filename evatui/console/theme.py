@@ -119,6 +119,7 @@ class ThemedApp(App[CommandFailed]):
     def __init__(self, look: Look, theme: str | None = None) -> None:
         super().__init__()
         self.look = look
+        self.set_class(look.ascii, "-ascii")
         for ours in (DARK, LIGHT):
             self.register_theme(ours)
         self.theme = theme or DARK.name

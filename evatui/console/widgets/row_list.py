@@ -233,6 +233,9 @@ class RowList(ScrollView, can_focus=True):
     def on_blur(self) -> None:
         self.refresh_line(self._cursor + 1)
 
+    def on_mouse_scroll_up(self) -> None:
+        self.follow = False
+
     def on_click(self, event: events.Click) -> None:
         index = event.y - 1 + self.scroll_offset.y
         if event.y == 0 or index >= len(self._visible):
