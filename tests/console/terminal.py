@@ -41,8 +41,8 @@ class Terminal:
     def _take_terminal(self) -> None:
         fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
-    def read(self, seconds: float) -> bytes:
-        """What is drawn within ``seconds``."""
+    def read(self, seconds: float, enough: bytes | None = None) -> bytes:
+        """What is drawn within ``seconds``, or until ``enough`` has been drawn."""
         fresh = bytearray()
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
@@ -56,7 +56,9 @@ class Terminal:
             if not chunk:
                 break
             fresh += chunk
-        self.drawn += fresh
+            self.drawn += chunk
+            if enough is not None and enough in self.drawn:
+                break
         return bytes(fresh)
 
     def read_until(self, text: str, seconds: float = 30.0) -> None:
@@ -66,7 +68,7 @@ class Terminal:
             assert self.process.poll() is None, (
                 f"it ended with {self.process.returncode}: {bytes(self.drawn[-2000:])!r}"
             )
-            self.read(0.2)
+            self.read(0.2, enough=text.encode())
 
     def type(self, keys: bytes) -> None:
         os.write(self.master, keys)

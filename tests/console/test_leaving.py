@@ -89,6 +89,8 @@ def test_a_second_signal_cuts_what_is_draining(marks: Path) -> None:
         terminal.read_until("repo-summary")
         terminal.signal(signal.SIGTERM)
         terminal.read_until("ctrl+c cuts them")
+        while "closing" not in words(marks):
+            terminal.read(0.05)
         terminal.signal(signal.SIGINT)
         assert terminal.wait() == 128 + signal.SIGTERM
         assert screen_is_plain(terminal)

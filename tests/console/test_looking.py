@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+from textual import events
+
 from evatui.console.view.actions import View
+from evatui.console.view.words import Look
 from evatui.control.operator import CommandFailed
 from evatui.control.snapshot import ConsoleSnapshot, Cursor
 from evatui.kernel.model.errors import ErrorKind
@@ -180,3 +184,20 @@ async def test_ctrl_c_and_ctrl_q_ask_as_q_does(console: OpenConsole) -> None:
         await it.press("x", "ctrl+q")
         assert it.app.is_running
         assert not it.app._exit
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)], ids=["80x24", "120x36"])
+async def test_with_ascii_nothing_else_is_drawn(console: OpenConsole, size: tuple[int, int]) -> None:
+    async with console(look=Look(ascii=True, utc=True), size=size) as it:
+        for keys in ("1", "3", "6", "1 x", "escape c", "escape a"):
+            await it.press(*keys.split())
+            assert [strip for strip in it.strips() if not strip.isascii()] == []
+
+
+async def test_the_wheel_stops_following(console: OpenConsole) -> None:
+    audit = tuple(record(seq, "14:02:30", "repo-summary") for seq in range(1, 90))
+    async with console(scene(audit=audit), size=(80, 24), view=View.AUDIT) as it:
+        assert it.app.pane.rows.follow
+        it.app.pane.rows.post_message(events.MouseScrollUp(it.app.pane.rows, 5, 5, 0, -1, 0, False, False, False, 5, 5))
+        await it.settle()
+        assert not it.app.pane.rows.follow
