@@ -14,6 +14,7 @@ from evatui.cli.exits import Exit, exit_for
 from evatui.cli.options import Settings, wants_json
 from evatui.cli.screen import Screen
 from evatui.cli.session import Connect, Interrupted, connect
+from evatui.cli.streams import give_up, prepare_streams
 from evatui.cli.words import eva
 from evatui.control.operator import CommandFailed
 from evatui.kernel.model.errors import ErrorKind
@@ -24,11 +25,16 @@ __all__ = ["main", "run"]
 
 def main() -> None:
     """The console script."""
-    sys.exit(run(sys.argv[1:]))
+    prepare_streams()
+    try:
+        code = run(sys.argv[1:])
+    except OSError as problem:
+        code = give_up(problem)
+    sys.exit(code)
 
 
 def run(arguments: Sequence[str], connect: Connect = connect) -> int:
-    """Runs one command line and returns its exit code. Prints, and never raises but `SystemExit`."""
+    """Runs one command line and returns its exit code. Raises `SystemExit`, and `OSError` where it cannot print."""
     settings = Settings(connect)
     try:
         answer = eva.main(list(arguments), "eva", standalone_mode=False, obj=settings)

@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from evatui.cli.given import Folder
 from evatui.cli.session import Connect, ask
 
 __all__ = ["Settings", "Word", "Words", "wants_json"]
@@ -46,7 +47,7 @@ def _shared() -> list[click.Parameter]:
     def option(*names: str, **settings: Any) -> click.Option:
         return click.Option(names, default=None, expose_value=False, callback=_keep, **settings)
 
-    folder = click.Path(path_type=Path)
+    folder = Folder()
     return [
         option("-w", "--workspace", type=folder, metavar="DIR", help="The workspace; default: the nearest one upward."),
         option("-o", "--output", type=click.Choice(["text", "json"]), is_eager=True, help="Text, or one JSON object."),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TextIO
@@ -12,6 +11,7 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from evatui.cli.streams import silence_stdout
 from evatui.kernel.model.text import clean, clean_line
 
 __all__ = ["Screen"]
@@ -72,8 +72,7 @@ class Screen:
             sys.stdout.flush()
         except BrokenPipeError:
             self.closed = True
-            # The interpreter flushes stdout once more at its end, and would complain then.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            silence_stdout()
 
 
 def _console(file: TextIO, color: bool) -> Console:

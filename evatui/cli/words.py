@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -14,6 +15,7 @@ from evatui import __version__
 from evatui.cli.answer import Answer
 from evatui.cli.audit import audit
 from evatui.cli.capability import capability
+from evatui.cli.given import Folder
 from evatui.cli.options import Settings, Words
 from evatui.cli.screen import Screen
 from evatui.cli.show import show_status
@@ -37,7 +39,7 @@ eva.add_command(audit)
 
 
 @eva.command()
-@click.argument("directory", metavar="DIR", type=click.Path(path_type=Path))
+@click.argument("directory", metavar="DIR", type=Folder())
 @click.option("--empty", is_flag=True, help="Without the samples, and with a policy that grants nothing.")
 def init(directory: Path, empty: bool) -> Answer:
     """Make a workspace from the bundled samples."""
@@ -67,6 +69,8 @@ def serve(settings: Settings, idle_exit: float | None) -> int:
     """Hold the workspace without a console, until ctrl+c or SIGTERM."""
     from evatui.control.serving import serve as hold
 
+    if idle_exit is not None and math.isnan(idle_exit):
+        raise click.BadParameter("nan is no number of seconds", param_hint="'--idle-exit'")
     screen = Screen(color=not settings.no_color)
     tell = screen.object if settings.json else partial(_show_step, screen)
     return hold(workspace_root(settings.workspace), settings.state_dir, idle_exit_s=idle_exit, tell=tell)

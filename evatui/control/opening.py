@@ -139,7 +139,12 @@ def workspace_root(start: Path | None) -> Path:
     """``start``, or the nearest workspace upward from here; raises `CommandFailed` (``NotFound``)."""
     from evatui.kernel.workspace.layout import find_workspace
 
-    here = (start or Path.cwd()).expanduser()
+    try:
+        here = start.expanduser() if start is not None else Path.cwd()
+    except FileNotFoundError:
+        raise CommandFailed(
+            ErrorKind.NOT_FOUND, "the current folder is gone", suggestion="cd to another one, or name one with -w DIR"
+        ) from None
     if start is not None and not here.is_dir():
         word = "is not a folder" if here.exists() else "does not exist"
         raise CommandFailed(

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -65,3 +66,46 @@ def test_what_is_not_utf8_on_the_line_is_shown_and_does_no_harm() -> None:
     assert done.returncode == 64
     assert b"\x1b" not in done.stdout
     assert done.stderr == b""
+
+
+def test_a_locale_without_the_glyphs_gets_question_marks_and_no_traceback(tmp_path: Path) -> None:
+    (tmp_path / "capabilities").mkdir()
+    done = shell("status", cwd=tmp_path, env=os.environ | {"PYTHONIOENCODING": "ascii"})
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "? Active" in done.stdout
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no full device here")
+@pytest.mark.parametrize("output", ["text", "json"])
+def test_a_full_disk_under_stdout_is_one_line(output: str) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [*COMMAND, "explain", "EVA-204", "-o", output], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert (done.returncode, done.stderr) == (1, "error: the answer cannot be written: No space left on device\n")
+
+
+def test_closed_streams_swallow() -> None:
+    closed = 'exec "$0" -c "from evatui.cli.main import main; main()" "$@" >&- 2>&-'
+    assert subprocess.run(["sh", "-c", closed, sys.executable, "explain", "EVA-204"], check=False).returncode == 0
+    assert subprocess.run(["sh", "-c", closed, sys.executable, "nonsense"], check=False).returncode == 64
+
+
+def test_a_current_folder_that_is_gone_is_said_so(tmp_path: Path) -> None:
+    (tmp_path / "gone").mkdir()
+    gone = 'cd "$1" && rmdir "$1" && exec "$0" -c "from evatui.cli.main import main; main()" status'
+    words = ["sh", "-c", gone, sys.executable, str(tmp_path / "gone")]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: the current folder is gone\n")
+
+
+@pytest.mark.parametrize("words", [["init", ""], ["status", "-w", ""], ["status", "--state-dir", ""]])
+def test_an_empty_name_is_not_the_folder_one_is_in(tmp_path: Path, words: list[str]) -> None:
+    assert shell(*words, cwd=tmp_path).returncode == 64
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_time_to_wait_that_is_no_number_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "capabilities").mkdir()
+    assert shell("serve", "--idle-exit", "nan", cwd=tmp_path, timeout=30).returncode == 64
