@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import sqlite3
 import weakref
 from contextlib import closing
 from pathlib import Path
@@ -243,3 +244,16 @@ async def test_without_hot_reload_the_disk_is_watched_but_only_a_hand_applies_it
     (workspace / "capabilities/greet.yaml").unlink()
     await runtime.reloader.follow(frozenset())
     assert (await call(runtime)).response.ok
+
+
+async def test_a_version_that_could_not_be_recorded_is_tried_again_by_itself(start, workspace: Path) -> None:
+    runtime = await start()
+    save(workspace, "capabilities/tools/greet.lua", SCRIPT.replace("one", "two"))
+    with closing(sqlite3.connect(workspace / ".eva/state.db")) as other:
+        other.execute("BEGIN IMMEDIATE")
+        await until(lambda: runtime.registry.capabilities["greet"].rejection is not None)
+        assert "recorded" in runtime.registry.capabilities["greet"].rejection.diagnostics[0].message
+        assert (await call(runtime)).response.result["by"] == "one"
+    await runtime.reloader.follow(frozenset())
+    await until(lambda: runtime.registry.capabilities["greet"].rejection is None)
+    assert (await call(runtime)).response.result["by"] == "two"

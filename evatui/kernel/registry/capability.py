@@ -47,7 +47,10 @@ class Past:
 
 @dataclass(slots=True, eq=False)
 class Capability:
-    """``path`` is its manifest; ``candidate`` the newest sound version seen, served or not."""
+    """``path`` is its manifest; ``candidate`` the newest sound version seen, served or not.
+
+    ``again``: the version was refused for no fault of its own, and the next look tries it again.
+    """
 
     id: str
     limiter: Limiter
@@ -61,6 +64,7 @@ class Capability:
     candidate: Candidate | None = None
     rejection: Rejection | None = None
     rejected_at: str = ""
+    again: bool = False
     disk_digest: str = ""
     kept: deque[Kept] = field(default_factory=lambda: deque(maxlen=KEPT_FOR_ROLLBACK))
     past: deque[Past] = field(default_factory=lambda: deque(maxlen=_KEPT_PAST))

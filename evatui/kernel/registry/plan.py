@@ -138,7 +138,8 @@ def _judge(candidate: Candidate, capability: Capability | None, explicit: bool) 
         return Action.HOLD, Reason.QUARANTINED.value
     if not explicit:
         refused = capability.rejection
-        if refused is not None and refused.digest == digest and refused.diagnostics[0].reason in _BY_RUNNING:
+        by_running = refused is not None and refused.digest == digest and refused.diagnostics[0].reason in _BY_RUNNING
+        if by_running and not capability.again:
             return Action.UNCHANGED, "refused"
         if capability.active is not None and not capability.active.manifest.reload.hot_reload:
             return Action.HOLD, _BY_HAND

@@ -67,6 +67,7 @@ class Registry:
             self._move(capability, attempt, State.PENDING, actor)
         attempt.name = None
         capability.attempt = attempt
+        capability.again = False
         serving = capability.active
         self.journal.tell(
             "loading",

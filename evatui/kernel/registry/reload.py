@@ -21,6 +21,7 @@ from evatui.kernel.registry.plan import KNOWN, Action, Change, compare, main_ver
 from evatui.kernel.registry.registry import Registry
 from evatui.kernel.registry.scan import Scan, Scanner
 from evatui.kernel.registry.shadow import Shadow, broken
+from evatui.kernel.storage.database import StorageError
 from evatui.kernel.storage.history import History
 from evatui.kernel.workspace.settings import RuntimeSettings
 
@@ -273,6 +274,7 @@ class Reloader:
                 return await self._load(capability, candidate, actor, ticket)
             except Exception as error:
                 self._registry.refuse(capability, broken(candidate, error), actor)
+                capability.again = isinstance(error, StorageError)
                 raise
 
     def _rest(self, capability: Capability, candidate: Candidate, actor: Actor) -> None:

@@ -16,6 +16,7 @@ from evatui.kernel.model.diagnostic import Reason
 from evatui.kernel.model.ids import new_id
 from evatui.kernel.model.permissions import Permissions
 from evatui.kernel.model.text import clean_line
+from evatui.kernel.storage.database import StorageError
 
 __all__ = ["SHADOW_SECONDS", "Shadow", "broken"]
 
@@ -110,4 +111,6 @@ def _told(value: object) -> str:
 def broken(candidate: Candidate, error: Exception) -> Rejection:
     """A load that failed in the kernel itself: refused like any other, so that the old version goes on."""
     message = f"the kernel could not load it ({type(error).__name__}); this is a defect of evatui"
+    if isinstance(error, StorageError):
+        message = f"its generation could not be recorded, and is tried again: {error}"
     return lua_rejection(candidate, reason=Reason.LUA_LOAD_FAILED, message=message, file=None, line=None)
