@@ -3,54 +3,36 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import subprocess
-import time
 from collections.abc import Awaitable, Callable
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
-from textual.timer import Timer
 from textual.widgets import Input
 from textual.worker import Worker, WorkerState
 
 from evatui.console.dispatch import Dispatch
-from evatui.console.frame import Frame
-from evatui.console.panes.audit import AuditPane
-from evatui.console.panes.pane import Pane
-from evatui.console.panes.registry import RegistryPane, lit_edges
-from evatui.console.panes.rejected import RejectedPane
-from evatui.console.theme import ThemedApp
-from evatui.console.view.actions import ACTIONS, VIEWS, Actions, View
-from evatui.console.view.header import Link
-from evatui.console.view.ink import EMPTY, Ink, Line, line
-from evatui.console.view.rows import counts_down
+from evatui.console.stage import Stage
+from evatui.console.view.actions import ACTIONS, VIEWS, View
+from evatui.console.view.ink import Ink, line
 from evatui.console.view.words import Look
 from evatui.console.widgets.row_list import RowList
 from evatui.control.operator import CommandFailed, Operator
 from evatui.control.snapshot import ConsoleSnapshot
 
 if TYPE_CHECKING:
-    from evatui.console.commands import Commands
     from evatui.console.feed import Feed
     from evatui.console.view.sent import Sent
 
 __all__ = ["ConsoleApp", "OpenOperator"]
 
 OpenOperator = Callable[[], Awaitable[Operator]]
-GuardChild = Callable[["subprocess.Popen[bytes]"], AbstractContextManager[object]]
-"""Lets the guard know of an editor while it runs."""
-
 QUIET = frozenset({"capability.plan", "capability.inspect"})
 """Commands whose answer is shown in full; the status line only hears of their failures."""
 
 
-class ConsoleApp(ThemedApp):
+class ConsoleApp(Stage):
     """Paints a first frame, then opens the operator. Ends with the `CommandFailed` of an operator that did not open.
 
     What the first frame does not show is imported after it.
@@ -78,39 +60,16 @@ class ConsoleApp(ThemedApp):
         view: View = View.REGISTRY,
         workspace: Path | None = None,
     ) -> None:
-        super().__init__(look or Look(), theme)
+        super().__init__(readonly=readonly, look=look or Look(), theme=theme, view=view, workspace=workspace)
         self._open_operator = open_operator
-        self.actions = Actions(readonly=readonly)
-        self.view = view
-        self.workspace = workspace
-        self.guard_child: GuardChild = contextlib.nullcontext
         self.opening: asyncio.Future[Operator] | None = None
         self.operator: Operator | None = None
-        self.commands: Commands | None = None
         self.feed: Feed | None = None
-        self.snapshot: ConsoleSnapshot | None = None
-        self.frame = Frame(self, Link(readonly=readonly))
-        self._received = 0.0
         self._loop_to_leave: asyncio.AbstractEventLoop | None = None
         self._leaving = False
-        self._tick: Timer | None = None
         self.first_snapshot = asyncio.Event()
         """Set once a snapshot is painted, or there will be none."""
         self.dispatch_table = Dispatch(self)
-
-    # --- the screen -------------------------------------------------------------------------------
-
-    def compose(self) -> ComposeResult:
-        self.panes: dict[View, Pane] = {
-            pane.view: pane for pane in (RegistryPane(self.look), RejectedPane(self.look), AuditPane(self.look))
-        }
-        yield self.frame.header
-        yield self.frame.tabs
-        with Vertical():
-            yield from self.panes.values()
-        yield self.frame.prompt
-        yield self.frame.status
-        yield self.frame.footer
 
     def on_mount(self) -> None:
         self._loop_to_leave = asyncio.get_running_loop()
@@ -152,28 +111,8 @@ class ConsoleApp(ThemedApp):
     # --- what changed -----------------------------------------------------------------------------
 
     def show(self, snapshot: ConsoleSnapshot) -> None:
-        if self.snapshot is None:
-            self.frame.message = EMPTY  # what was said while there was nothing to act on
-        self.snapshot = snapshot
-        self._received = time.monotonic()
-        if snapshot.dropped:
-            self.frame.link = replace(self.frame.link, dropped=self.frame.link.dropped + snapshot.dropped)
-        self.panes[View.AUDIT].show(snapshot, 0.0)
-        self._show_pane(0.0)
+        super().show(snapshot)
         self.first_snapshot.set()
-
-    def _show_pane(self, elapsed: float) -> None:
-        if self.snapshot is None:
-            return
-        self.pane.show(self.snapshot, elapsed)
-        self.frame.refresh()
-        counting = self.view is View.REGISTRY and counts_down(self.snapshot)
-        if self._tick is None and (counting or lit_edges(self.snapshot, elapsed)):
-            self._tick = self.set_timer(1.0, self._ticked)
-
-    def _ticked(self) -> None:
-        self._tick = None
-        self._show_pane(time.monotonic() - self._received)
 
     def _troubled(self, lost: bool, stalled_s: int) -> None:
         self.frame.link = replace(self.frame.link, lost=lost, stalled_s=stalled_s)
@@ -204,10 +143,6 @@ class ConsoleApp(ThemedApp):
 
     # --- keys -------------------------------------------------------------------------------------
 
-    @property
-    def pane(self) -> Pane:
-        return self.panes[self.view]
-
     def action_act(self, action_id: str) -> None:
         """What every key and every click comes to."""
         action = self.actions.find(action_id)
@@ -220,19 +155,6 @@ class ConsoleApp(ThemedApp):
             self.say(line((f"{action.label}: ", Ink.WARN), why_not))
         else:
             self.dispatch_table.run(action.id)
-
-    def show_view(self, view: View) -> None:
-        self.view = view
-        for pane in self.panes.values():
-            pane.set_class(pane.view is view, "-current")
-        self.pane.rows.focus()
-        self.say(EMPTY)
-        self._show_pane(time.monotonic() - self._received)
-
-    def say(self, message: Line) -> None:
-        """On the status line, until the cursor is moved; an empty one brings back the selected thing."""
-        self.frame.message = message
-        self.frame.refresh()
 
     def on_input_changed(self, message: Input.Changed) -> None:
         if self.frame.prompt.is_open:

@@ -16,7 +16,7 @@ from evatui.control.commands import COMMANDS
 from evatui.control.snapshot import CapabilityRow, GenerationRow, RejectionRow
 
 if TYPE_CHECKING:
-    from evatui.console.app import ConsoleApp
+    from evatui.console.stage import Stage
 
 __all__ = ["Changing"]
 
@@ -24,7 +24,7 @@ __all__ = ["Changing"]
 class Changing:
     """Dialogs are imported when they are first opened: the first frame does not wait for them."""
 
-    def __init__(self, app: ConsoleApp) -> None:
+    def __init__(self, app: Stage) -> None:
         self._app = app
         self._drafts: dict[str, str] = {}
         self.handlers: dict[str, Callable[[], None]] = {

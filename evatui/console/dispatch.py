@@ -10,7 +10,7 @@ from evatui.console.view.actions import VIEWS, View
 from evatui.console.view.ink import EMPTY, Ink, line
 
 if TYPE_CHECKING:
-    from evatui.console.app import ConsoleApp
+    from evatui.console.stage import Stage
 
 __all__ = ["Dispatch"]
 
@@ -18,7 +18,7 @@ __all__ = ["Dispatch"]
 class Dispatch:
     """Moving, finding and switching views here; reading and changing in rooms of their own."""
 
-    def __init__(self, app: ConsoleApp) -> None:
+    def __init__(self, app: Stage) -> None:
         self._app = app
         self._before = app.view
         self._own: dict[str, Callable[[], None]] = {

@@ -2,31 +2,43 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-from evatui.console.view.actions import VIEWS, View
+from evatui.console.panes.pane import Pane
+from evatui.console.view.actions import VIEWS, Actions, View
 from evatui.console.view.detail import sentence
 from evatui.console.view.foot import footer
 from evatui.console.view.header import Link, header, tabs
 from evatui.console.view.ink import EMPTY, Line, fit
+from evatui.console.view.words import Look
 from evatui.console.widgets.lines import Lines
 from evatui.console.widgets.prompt import Prompt
+from evatui.control.snapshot import ConsoleSnapshot
 
-if TYPE_CHECKING:
-    from evatui.console.app import ConsoleApp
+__all__ = ["Frame", "Scene"]
 
-__all__ = ["Frame"]
+
+class Scene(Protocol):
+    """What the frame is drawn from."""
+
+    look: Look
+    actions: Actions
+    view: View
+    snapshot: ConsoleSnapshot | None
+
+    @property
+    def pane(self) -> Pane: ...
 
 
 class Frame:
     """``link`` is how the console stands to the runtime; set it and `refresh`."""
 
-    def __init__(self, app: ConsoleApp, link: Link) -> None:
-        self._app = app
+    def __init__(self, scene: Scene, link: Link) -> None:
+        self._scene = scene
         self.link = link
         self.message: Line = EMPTY
         """On the status line instead of the selected thing, until the cursor is moved."""
-        self.header = Lines(lambda width: (header(app.snapshot, self.link, width, app.look),), id="header")
+        self.header = Lines(lambda width: (header(scene.snapshot, self.link, width, scene.look),), id="header")
         self.tabs = Lines(self._tabs, id="tabs")
         self.prompt = Prompt(id="prompt")
         self.status = Lines(self._status, id="status")
@@ -34,14 +46,14 @@ class Frame:
 
     def open_prompt(self) -> None:
         """With the filter that is on, to be changed."""
-        self.prompt.value = self._app.pane.rows.query_text.text
+        self.prompt.value = self._scene.pane.rows.query_text.text
         self.prompt.add_class("-shown")
         self.prompt.focus()
 
     def close_prompt(self) -> None:
         self.prompt.remove_class("-shown")
-        self._app.pane.rows.filter(self.prompt.value)
-        self._app.pane.rows.focus()
+        self._scene.pane.rows.filter(self.prompt.value)
+        self._scene.pane.rows.focus()
         self.refresh()
 
     def refresh(self) -> None:
@@ -50,16 +62,16 @@ class Frame:
             part.ask_again()
 
     def _tabs(self, width: int) -> tuple[Line, ...]:
-        snapshot = self._app.snapshot
+        snapshot = self._scene.snapshot
         badges = {View.REJECTED: len(snapshot.rejections) if snapshot else 0}
         views = [(key, title, badges.get(view, 0)) for view, (key, title) in VIEWS.items()]
-        return (tabs(views, VIEWS[self._app.view][1], self._app.pane.trail(), width),)
+        return (tabs(views, VIEWS[self._scene.view][1], self._scene.pane.trail(), width),)
 
     def _status(self, width: int) -> tuple[Line, ...]:
         if self.message:
             return (fit(self.message, width),)
-        return (sentence(self._app.pane.subject(), self._app.look, width),)
+        return (sentence(self._scene.pane.subject(), self._scene.look, width),)
 
     def _footer(self, width: int) -> tuple[Line, ...]:
-        app = self._app
-        return (footer(app.actions, app.view, app.snapshot, app.pane.subject(), width),)
+        scene = self._scene
+        return (footer(scene.actions, scene.view, scene.snapshot, scene.pane.subject(), width),)

@@ -22,7 +22,7 @@ from evatui.control.commands import Danger
 from evatui.control.snapshot import AuditRow, CapabilityRow, RejectionRow
 
 if TYPE_CHECKING:
-    from evatui.console.app import ConsoleApp
+    from evatui.console.stage import Stage
 
 __all__ = ["Reading"]
 
@@ -30,7 +30,7 @@ __all__ = ["Reading"]
 
 
 class Reading:
-    def __init__(self, app: ConsoleApp) -> None:
+    def __init__(self, app: Stage) -> None:
         self._app = app
         self.handlers: dict[str, Callable[[], None]] = {
             "open": self._open,

@@ -1,0 +1,109 @@
+"""The stage: what the parts of the console share, and all that a key may use to act."""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.timer import Timer
+
+from evatui.console.frame import Frame
+from evatui.console.panes.audit import AuditPane
+from evatui.console.panes.pane import Pane
+from evatui.console.panes.registry import RegistryPane, lit_edges
+from evatui.console.panes.rejected import RejectedPane
+from evatui.console.theme import ThemedApp
+from evatui.console.view.actions import Actions, View
+from evatui.console.view.header import Link
+from evatui.console.view.ink import EMPTY, Line
+from evatui.console.view.rows import counts_down
+from evatui.console.view.words import Look
+from evatui.control.snapshot import ConsoleSnapshot
+
+if TYPE_CHECKING:
+    from evatui.console.commands import Commands
+
+__all__ = ["GuardChild", "Stage"]
+
+GuardChild = Callable[["subprocess.Popen[bytes]"], AbstractContextManager[object]]
+"""Lets the guard know of an editor while it runs."""
+
+
+class Stage(ThemedApp):
+    """Panes in their frame, the snapshot that they show, and the commands that may be sent."""
+
+    def __init__(self, *, readonly: bool, look: Look, theme: str | None, view: View, workspace: Path | None) -> None:
+        super().__init__(look, theme)
+        self.actions = Actions(readonly=readonly)
+        self.view = view
+        self.workspace = workspace
+        self.guard_child: GuardChild = contextlib.nullcontext
+        self.commands: Commands | None = None
+        self.snapshot: ConsoleSnapshot | None = None
+        self.frame = Frame(self, Link(readonly=readonly))
+        self._received = 0.0
+        self._tick: Timer | None = None
+
+    def compose(self) -> ComposeResult:
+        self.panes: dict[View, Pane] = {
+            pane.view: pane for pane in (RegistryPane(self.look), RejectedPane(self.look), AuditPane(self.look))
+        }
+        yield self.frame.header
+        yield self.frame.tabs
+        with Vertical():
+            yield from self.panes.values()
+        yield self.frame.prompt
+        yield self.frame.status
+        yield self.frame.footer
+
+    @property
+    def pane(self) -> Pane:
+        return self.panes[self.view]
+
+    def show(self, snapshot: ConsoleSnapshot) -> None:
+        if self.snapshot is None:
+            self.frame.message = EMPTY  # what was said while there was nothing to act on
+        self.snapshot = snapshot
+        self._received = time.monotonic()
+        if snapshot.dropped:
+            self.frame.link = replace(self.frame.link, dropped=self.frame.link.dropped + snapshot.dropped)
+        self.panes[View.AUDIT].show(snapshot, 0.0)
+        self._show_pane(0.0)
+
+    def _show_pane(self, elapsed: float) -> None:
+        if self.snapshot is None:
+            return
+        self.pane.show(self.snapshot, elapsed)
+        self.frame.refresh()
+        counting = self.view is View.REGISTRY and counts_down(self.snapshot)
+        if self._tick is None and (counting or lit_edges(self.snapshot, elapsed)):
+            self._tick = self.set_timer(1.0, self._ticked)
+
+    def _ticked(self) -> None:
+        self._tick = None
+        self._show_pane(time.monotonic() - self._received)
+
+    def show_view(self, view: View) -> None:
+        self.view = view
+        for pane in self.panes.values():
+            pane.set_class(pane.view is view, "-current")
+        self.pane.rows.focus()
+        self.say(EMPTY)
+        self._show_pane(time.monotonic() - self._received)
+
+    def say(self, message: Line) -> None:
+        """On the status line, until the cursor is moved; an empty one brings back the selected thing."""
+        self.frame.message = message
+        self.frame.refresh()
+
+    def action_act(self, action_id: str) -> None:
+        """What every key and every click comes to."""
+        raise LookupError(action_id)
