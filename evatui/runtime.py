@@ -91,6 +91,7 @@ class Runtime:
         self.bus.on_emit = lambda _: self._changed()
         audit.on_append = lambda _: self._changed()
         self.calls.on_flight = self._changed
+        self.registry.on_change = self._changed
 
     @classmethod
     async def open(

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from evatui.cli.exits import Exit
 from evatui.cli.screen import Screen
+from evatui.control.exits import Exit
 from evatui.control.operator import CommandFailed
 from evatui.kernel.model.errors import ErrorKind
 

@@ -9,11 +9,11 @@ from typing import Any
 import click
 
 from evatui.cli.answer import Answer, failed_response
-from evatui.cli.exits import Exit, exit_for
 from evatui.cli.given import Payload, Tag
 from evatui.cli.options import Settings, Words
 from evatui.cli.screen import Screen
 from evatui.cli.show import show_capabilities, show_outline, show_plan, show_receipt, show_rejections
+from evatui.control.exits import Exit, exit_for
 from evatui.control.operator import CommandFailed
 from evatui.kernel.model.errors import ErrorKind
 

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 import click
 
 from evatui.cli.answer import Answer
-from evatui.cli.exits import Exit, exit_for
 from evatui.cli.options import Settings, wants_json
 from evatui.cli.screen import Screen
 from evatui.cli.session import Connect, Interrupted, connect
 from evatui.cli.streams import give_up, prepare_streams
 from evatui.cli.words import eva
+from evatui.control.exits import Exit, exit_for
 from evatui.control.operator import CommandFailed
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.text import clean_line

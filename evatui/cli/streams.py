@@ -7,7 +7,7 @@ import io
 import os
 import sys
 
-from evatui.cli.exits import Exit
+from evatui.control.exits import Exit
 
 __all__ = ["give_up", "prepare_streams", "silence_stdout"]
 

@@ -69,7 +69,7 @@ class ConsoleApp(Stage):
         self._leaving = False
         self.first_snapshot = asyncio.Event()
         """Set once a snapshot is painted, or there will be none."""
-        self.dispatch_table = Dispatch(self)
+        self.dispatch_table = Dispatch(self, self.action_act)
 
     def on_mount(self) -> None:
         self._loop_to_leave = asyncio.get_running_loop()

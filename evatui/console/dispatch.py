@@ -16,10 +16,14 @@ __all__ = ["Dispatch"]
 
 
 class Dispatch:
-    """Moving, finding and switching views here; reading and changing in rooms of their own."""
+    """Moving, finding and switching views here; reading and changing in rooms of their own.
 
-    def __init__(self, app: Stage) -> None:
+    ``act`` is what a chosen entry of a menu comes to: the same as its key.
+    """
+
+    def __init__(self, app: Stage, act: Callable[[str], None]) -> None:
         self._app = app
+        self._act = act
         self._before = app.view
         self._own: dict[str, Callable[[], None]] = {
             **{f"view.{view.value}": self._view(view) for view in VIEWS},
@@ -46,7 +50,7 @@ class Dispatch:
         from evatui.console.changing import Changing
         from evatui.console.reading import Reading
 
-        return {**self._own, **Reading(self._app).handlers, **Changing(self._app).handlers}
+        return {**self._own, **Reading(self._app, self._act).handlers, **Changing(self._app).handlers}
 
     def run(self, action_id: str) -> None:
         (self._own.get(action_id) or self.handlers[action_id])()

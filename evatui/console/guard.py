@@ -30,23 +30,34 @@ _STOP, _SHUT = b"\xff", b"\xfe"
 class Guard:
     """Watches from `start` to `stop`.
 
-    ``ask`` must return at once; ``shut`` may take as long as draining takes, and runs on a thread of its own.
-    ``patience`` is how many seconds the screen has to come back after the first signal.
+    ``ask`` and ``cut`` must return at once; ``shut`` may take as long as draining takes, and runs on a thread of
+    its own. ``patience`` is how many seconds the screen has to come back after the first signal. A second signal
+    calls ``cut``, which ends what is waited for; ``farewell`` seconds after it the process ends in any case.
     """
 
     def __init__(
-        self, *, ask: Callable[[], None], shut: Callable[[], None], terminal: int | None, patience: float = 1.5
+        self,
+        *,
+        ask: Callable[[], None],
+        shut: Callable[[], None],
+        cut: Callable[[], None],
+        terminal: int | None,
+        patience: float = 1.5,
+        farewell: float = 2.0,
     ) -> None:
         self._ask = ask
         self._shut = shut
+        self._cut = cut
         self._terminal = terminal
         self._patience = patience
+        self._farewell = farewell
         self._modes = modes_of(terminal)
         self._name = name_of(terminal)
         self._ears, self._mouth = socket.socketpair()
         self._thread = threading.Thread(target=self._watch, name="evatui-guard", daemon=True)
         self._number: int | None = None
         self._deadline: float | None = None
+        self._last_moment: float | None = None
         self._screen_is_back = False
         self._shutting = False
         self._child: subprocess.Popen[bytes] | None = None
@@ -113,7 +124,8 @@ class Guard:
             self._lose_patience()
 
     def _timeout_ms(self) -> float | None:
-        return None if self._deadline is None else max(0.0, self._deadline - time.monotonic()) * 1000 + 1
+        moments = [moment for moment in (self._deadline, self._last_moment) if moment is not None]
+        return max(0.0, min(moments) - time.monotonic()) * 1000 + 1 if moments else None
 
     def _wait_without_poll(self) -> list[int]:
         timeout = self._timeout_ms()
@@ -123,19 +135,29 @@ class Guard:
     def _hear(self, number: int) -> None:
         if number not in _WATCHED or (number == signal.SIGINT and self._child is not None):
             return
-        if number == signal.SIGINT and self._screen_is_back:
-            self._number = self._number or number
-            self._exit()
-        if self._number is None:
+        if self._number is None and not (number == signal.SIGINT and self._screen_is_back):
             self._number = number
             if not self._screen_is_back:
                 self._deadline = time.monotonic() + self._patience
                 self._ask()
         elif number != _HANG_UP:  # shells and the kernel tell one hang-up more than once
+            self._number = self._number or number
+            self._hurry()
+
+    def _hurry(self) -> None:
+        """Waits for no call any more; asked once more, or with no end in sight, for nothing at all."""
+        if self._last_moment is not None:
             self._exit()
+        self._cut()
+        self._last_moment = time.monotonic() + self._farewell
+        if self._deadline is not None:
+            self._deadline = time.monotonic()
 
     def _lose_patience(self) -> None:
-        if self._deadline is None or time.monotonic() < self._deadline:
+        now = time.monotonic()
+        if self._last_moment is not None and now >= self._last_moment:
+            self._exit()
+        if self._deadline is None or now < self._deadline:
             return
         self._deadline = None
         if not self._screen_is_back and not self._shutting:

@@ -12,23 +12,13 @@ from typing import TYPE_CHECKING, Any
 from evatui.console.app import ConsoleApp
 from evatui.console.guard import Guard
 from evatui.console.tty import name_of, offer
+from evatui.control.exits import exit_for
 from evatui.control.operator import CommandFailed
-from evatui.kernel.model.errors import ErrorKind
 
 if TYPE_CHECKING:
     from textual.pilot import Pilot
 
 __all__ = ["launch", "pose", "say"]
-
-_CODES = {
-    ErrorKind.INTERNAL: 1,
-    ErrorKind.POLICY_DENIED: 3,
-    ErrorKind.UNAVAILABLE: 4,
-    ErrorKind.AUDIT_UNAVAILABLE: 4,
-    ErrorKind.TIMEOUT: 5,
-    ErrorKind.CANCELLED: 5,
-}
-_REFUSED = 2
 
 
 def launch(app: ConsoleApp, *, mouse: bool) -> int:
@@ -38,7 +28,7 @@ def launch(app: ConsoleApp, *, mouse: bool) -> int:
     """
     ending = _Ending(app)
     terminal = sys.__stdin__.fileno() if sys.__stdin__ is not None else None
-    guard = Guard(ask=app.leave_soon, shut=ending.close_stuck, terminal=terminal)
+    guard = Guard(ask=app.leave_soon, shut=ending.close_stuck, cut=ending.cut, terminal=terminal)
     app.guard_child = guard.child
     guard.start()
     try:
@@ -69,7 +59,7 @@ def _told(failed: CommandFailed | None) -> int:
     say(f"error: {failed.message}")
     if failed.suggestion:
         say(f"try: {failed.suggestion}")
-    return _CODES.get(failed.kind, _REFUSED)
+    return exit_for(failed)
 
 
 def say(text: str) -> None:
@@ -98,6 +88,11 @@ class _Ending:
         # What did not open needs no closing, and a runtime that is lost has ended already.
         with contextlib.suppress(Exception):
             await (await self._app.opening).close()
+
+    def cut(self) -> None:
+        operator = self._app.operator
+        if operator is not None:
+            operator.cut()
 
     def close_stuck(self) -> None:
         """From a thread of its own, while the console's loop hangs and the screen is still on."""

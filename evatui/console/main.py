@@ -85,8 +85,8 @@ def _command(
 
     app = ConsoleApp(
         _opener(workspace, state_dir, attach=attach, picture=screenshot is not None, readonly=readonly),
-        readonly=readonly or screenshot is not None,
-        look=Look(ascii=ascii, utc=screenshot is not None),
+        readonly=readonly,
+        look=Look(ascii=ascii, picture=screenshot is not None),
         theme=theme,
         view=View(view),
         workspace=workspace,
@@ -107,7 +107,7 @@ def _opener(
         from evatui.control import OpenMode, open_workspace, operator_actor
         from evatui.kernel.model.call import CallerType
 
-        mode = OpenMode.ATTACH if attach else OpenMode.READ if picture else OpenMode.HOLD
+        mode = OpenMode.ATTACH if attach else OpenMode.PICTURE if picture else OpenMode.HOLD
         actor = operator_actor(CallerType.USER)
         place = state_dir or (Path(given) if (given := os.environ.get("EVA_STATE_DIR")) else None)
         return await open_workspace(workspace, state_dir=place, mode=mode, actor=actor, readonly=readonly or picture)

@@ -30,8 +30,9 @@ __all__ = ["Reading"]
 
 
 class Reading:
-    def __init__(self, app: Stage) -> None:
+    def __init__(self, app: Stage, act: Callable[[str], None]) -> None:
         self._app = app
+        self._act = act
         self.handlers: dict[str, Callable[[], None]] = {
             "open": self._open,
             "menu": self._menu,
@@ -70,7 +71,7 @@ class Reading:
             shortcuts |= {action.key: action.id} if action.key else {}
         columns = (Column(title="KEY", width=3), Column(title="ACTION", width=10), Column(title="", width=20, flex=1))
         dialog = Choose(f"Actions on {_name(subject)}", columns, rows, shortcuts=shortcuts)
-        app.push_screen(dialog, lambda chosen: app.action_act(chosen) if chosen else None)
+        app.push_screen(dialog, lambda chosen: self._act(chosen) if chosen else None)
 
     def _describe(self) -> None:
         subject = self._app.pane.subject()

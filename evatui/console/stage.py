@@ -103,7 +103,3 @@ class Stage(ThemedApp):
         """On the status line, until the cursor is moved; an empty one brings back the selected thing."""
         self.frame.message = message
         self.frame.refresh()
-
-    def action_act(self, action_id: str) -> None:
-        """What every key and every click comes to."""
-        raise LookupError(action_id)

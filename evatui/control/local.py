@@ -74,6 +74,9 @@ class LocalOperator:
             self._dirty.set()
             self._notify()
 
+    def cut(self) -> None:
+        self.kernel.cut()
+
     async def close(self) -> None:
         await asyncio.to_thread(self.kernel.stop)
 

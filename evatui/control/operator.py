@@ -66,6 +66,10 @@ class Operator(Protocol):
         """Calls ``notify`` from any thread when something changed, at most once until the next `snapshot`."""
         ...
 
+    def cut(self) -> None:
+        """Ends every call in flight of a runtime in this process, so that `close` need not wait; from any thread."""
+        ...
+
     async def close(self) -> None:
         """Detach; a runtime in this process is drained and closed."""
         ...

@@ -61,6 +61,9 @@ class RemoteOperator:
     def on_change(self, notify: Callable[[], None]) -> None:
         self._notify = notify
 
+    def cut(self) -> None:
+        """Nothing: the calls are another process's."""
+
     async def close(self) -> None:
         self._reading.cancel()
         with contextlib.suppress(asyncio.CancelledError):

@@ -323,7 +323,7 @@ def _cleaned(value: Any) -> Any:
 
 def _watch(runtime: Runtime) -> Indicator:
     if runtime.watch is None:
-        return Indicator(ok=False, word="off", detail="nothing is watched")
+        return Indicator(ok=True, word="off", detail="nothing is watched")
     return _indicator(runtime.watch.health)
 
 

@@ -116,7 +116,7 @@ def console(monkeypatch: pytest.MonkeyPatch) -> OpenConsole:
         async def open_operator() -> FakeOperator:
             return operator
 
-        app = ConsoleApp(open_operator, readonly=readonly, look=look or Look(utc=True), theme=theme, view=view)
+        app = ConsoleApp(open_operator, readonly=readonly, look=look or Look(picture=True), theme=theme, view=view)
         async with app.run_test(size=size, notifications=True) as pilot:
             await app.first_snapshot.wait()
             await pilot.pause()

@@ -24,6 +24,7 @@ class FakeOperator:
         self.finished: list[str] = []
         self.pulls: list[Cursor] = []
         self.closed = 0
+        self.cuts = 0
         self.gate: asyncio.Event | None = None
         """Commands wait for it, where there is one."""
         self._notify: Callable[[], None] = lambda: None
@@ -51,6 +52,9 @@ class FakeOperator:
         """From any thread, as a kernel would."""
         self.current = snapshot
         self._notify()
+
+    def cut(self) -> None:
+        self.cuts += 1
 
     async def close(self) -> None:
         self.closed += 1

@@ -1,13 +1,15 @@
 """The console as a program of its own over a scripted runtime, for tests in a real terminal.
 
-``python -m tests.console.small_console MARKS [SLOW_CLOSE_S] [quiet]``: appends a word to the file MARKS for
-everything that the runtime hears, so that a test reads afterwards what happened. Quiet, nothing counts down.
+``python -m tests.console.small_console MARKS [SLOW_CLOSE_S] [quiet|deaf]``: appends a word to the file MARKS for
+everything that the runtime hears, so that a test reads afterwards what happened. Quiet, nothing counts down;
+deaf, it goes on draining when it is told to cut.
 """
 
 from __future__ import annotations
 
 import asyncio
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +21,11 @@ from tests.console.scene import capability, scene
 
 
 class MarkingOperator(FakeOperator):
-    def __init__(self, marks: Path, slow_close: float, snapshot: ConsoleSnapshot) -> None:
+    def __init__(self, marks: Path, slow_close: float, heeds_cut: bool, snapshot: ConsoleSnapshot) -> None:
         super().__init__(snapshot)
         self._marks = marks
         self._slow_close = slow_close
+        self._heeds_cut = heeds_cut
 
     def mark(self, word: str) -> None:
         with self._marks.open("a") as file:
@@ -36,16 +39,24 @@ class MarkingOperator(FakeOperator):
         self.mark("snapshot")
         return await super().snapshot(since)
 
+    def cut(self) -> None:
+        self.mark("cut")
+        if self._heeds_cut:
+            self._slow_close = 0.0
+
     async def close(self) -> None:
         self.mark("closing")
-        await asyncio.sleep(self._slow_close)
+        end = time.monotonic()
+        while time.monotonic() < end + self._slow_close:
+            await asyncio.sleep(0.02)
         self.mark("closed")
 
 
 def main() -> None:
     marks, slow, quiet = (*sys.argv[1:], *("", "0", "")[len(sys.argv) - 1 :])
-    snapshot = scene(capabilities=(capability("repo-summary", 42),), transitions=()) if quiet else scene()
-    operator = MarkingOperator(Path(marks), float(slow), snapshot)
+    still = scene(capabilities=(capability("repo-summary", 42),), transitions=())
+    snapshot = still if quiet == "quiet" else scene()
+    operator = MarkingOperator(Path(marks), float(slow), quiet != "deaf", snapshot)
 
     async def open_operator() -> FakeOperator:
         operator.mark("opened")

@@ -83,8 +83,11 @@ def test_a_terminal_that_is_not_read_cannot_hold_it(terminal: Terminal, marks: P
     assert words(marks) == ["opened", "closing", "closed"]
 
 
-def test_a_second_signal_cuts_what_is_draining(marks: Path) -> None:
-    terminal = Terminal(*PROGRAM, str(marks), "60")
+@pytest.mark.parametrize(
+    ("hears", "heard"), [("", ["opened", "closing", "cut", "closed"]), ("deaf", ["opened", "closing", "cut"])]
+)
+def test_a_second_signal_cuts_what_is_draining(marks: Path, hears: str, heard: list[str]) -> None:
+    terminal = Terminal(*PROGRAM, str(marks), "60", hears)
     try:
         terminal.read_until("repo-summary")
         terminal.signal(signal.SIGTERM)
@@ -94,7 +97,7 @@ def test_a_second_signal_cuts_what_is_draining(marks: Path) -> None:
         terminal.signal(signal.SIGINT)
         assert terminal.wait() == 128 + signal.SIGTERM
         assert screen_is_plain(terminal)
-        assert words(marks) == ["opened", "closing"]
+        assert words(marks) == heard
     finally:
         terminal.close()
 

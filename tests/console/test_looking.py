@@ -188,7 +188,7 @@ async def test_ctrl_c_and_ctrl_q_ask_as_q_does(console: OpenConsole) -> None:
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 36)], ids=["80x24", "120x36"])
 async def test_with_ascii_nothing_else_is_drawn(console: OpenConsole, size: tuple[int, int]) -> None:
-    async with console(look=Look(ascii=True, utc=True), size=size) as it:
+    async with console(look=Look(ascii=True, picture=True), size=size) as it:
         for keys in ("1", "3", "6", "1 x", "escape c", "escape a"):
             await it.press(*keys.split())
             assert [strip for strip in it.strips() if not strip.isascii()] == []

@@ -37,7 +37,7 @@ def test_view(
     async def open_operator() -> FakeOperator:
         return operator
 
-    app = ConsoleApp(open_operator, look=Look(utc=True), view=view)
+    app = ConsoleApp(open_operator, look=Look(picture=True), view=view)
 
     async def painted(pilot: Pilot[object]) -> None:
         await app.first_snapshot.wait()

@@ -35,7 +35,7 @@ from evatui.kernel.model.diagnostic import Diagnostic, Reason, Span
 from evatui.kernel.model.errors import ErrorKind
 from tests.console.scene import capability, record, refused, scene
 
-LOOK = Look(utc=True)
+LOOK = Look(picture=True)
 
 
 def text_of(rows: list[tuple[tuple[str, object], ...]]) -> str:

@@ -34,7 +34,7 @@ def header(snapshot: ConsoleSnapshot | None, link: Link, width: int, look: Look)
     states = join(_states(snapshot, look), " ")
     calls = line((f"{len(snapshot.calls)} call" + ("" if len(snapshot.calls) == 1 else "s"), Ink.PLAIN))
     middle = join((states, calls))
-    place = f"{snapshot.runtime.host}:{snapshot.runtime.workspace}"
+    place = snapshot.runtime.workspace if look.picture else f"{snapshot.runtime.host}:{snapshot.runtime.workspace}"
     room = width - measure(right) - measure(middle) - len("EVA ") - 4
     where = fit(line((place, Ink.DIM)), min(room, len(place))) if room > 3 else ()
     left = join((line(("EVA ", Ink.STRONG), *where), middle))

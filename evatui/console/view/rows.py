@@ -23,10 +23,10 @@ __all__ = [
 
 REGISTRY_COLUMNS = (
     Column(title="STATE", width=10),
-    Column(title="CAPABILITY", width=19, flex=1),
+    Column(title="CAPABILITY", width=19, flex=5),
     Column(title="SERVES", width=6),
     Column(title="VERSION", width=9, need=94),
-    Column(title="ALSO", width=22, flex=8),
+    Column(title="ALSO", width=30, flex=4),
     Column(title="FLY", width=3, right=True),
     Column(title="CALLS", width=7, right=True, need=104),
     Column(title="ERR", width=4, right=True, need=86),
@@ -131,7 +131,7 @@ def beside(item: Beside, look: Look, elapsed: float = 0.0) -> Line:
         left = f", {seconds(item.seconds_left, elapsed)} left" if item.seconds_left is not None else ""
         return line((f"◐ {item.number} drains {calls}{left}", Ink.WARN))
     if item.what == "refused":
-        return line(("✗ disk refused ", Ink.BAD), (f"{item.code} {item.place}".strip(), Ink.BAD))
+        return line(("✗ disk refused ", Ink.BAD), (f"{item.code} {item.place.rpartition('/')[2]}".strip(), Ink.BAD))
     return line((f"◌ {item.number} {item.what}".replace("  ", " "), Ink.INFO))
 
 

@@ -15,10 +15,10 @@ __all__ = ["ASCII", "LABELS", "STATE_INKS", "Look", "clock", "count", "duration"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """How a terminal wants it: ``ascii`` instead of symbols, ``utc`` instead of the local time."""
+    """How a terminal wants it: ``ascii`` instead of symbols; as a ``picture``, times are UTC and no host is named."""
 
     ascii: bool = False
-    utc: bool = False
+    picture: bool = False
 
     def text(self, text: str) -> str:
         """``text`` in the signs that this terminal can draw."""
@@ -84,7 +84,7 @@ def clock(at: str, look: Look, *, millis: bool = False) -> str:
         moment = dt.datetime.fromisoformat(at)
     except ValueError:
         return look.text("–")
-    shown = moment.astimezone(dt.UTC if look.utc else None)
+    shown = moment.astimezone(dt.UTC if look.picture else None)
     return f"{shown:%H:%M:%S}.{shown.microsecond // 1000:03d}" if millis else f"{shown:%H:%M:%S}"
 
 

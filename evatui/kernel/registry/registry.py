@@ -7,7 +7,7 @@ before it leaves the old table object in place.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 from evatui.kernel.admission.verdict import Candidate, Rejection
@@ -38,6 +38,8 @@ class Registry:
         """Ids that an operator switched off in an earlier run."""
         self.trail = Trail()
         self.journal = journal
+        self.on_change: Callable[[], None] = lambda: None
+        """Called whenever an edge was taken or a refusal came or went; must be cheap."""
         self._clock = clock
         self._tasks: set[asyncio.Task[Any]] = set()
 
@@ -332,3 +334,4 @@ class Registry:
             number=name.short if name else "",
             reason=reason,
         )
+        self.on_change()

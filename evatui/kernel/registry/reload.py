@@ -170,6 +170,8 @@ class Reloader:
             path: known[path] if path in known and known[path][0] == rejection else (rejection, at)
             for path, rejection in strays.items()
         }
+        if self._registry.strays != known:
+            self._registry.on_change()
 
     # -- applying ---------------------------------------------------------------------------
 
