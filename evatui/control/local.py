@@ -20,7 +20,10 @@ __all__ = ["LocalOperator"]
 
 
 class LocalOperator:
-    """Commands go over to the kernel's loop and are shielded: a caller that leaves does not stop them."""
+    """Commands go over to the kernel's loop and are shielded: a caller that leaves does not stop them.
+
+    But for a call in a runtime that does not hold the workspace: it ends with its caller.
+    """
 
     def __init__(self, kernel: Kernel, actor: Actor, *, readonly: bool = False, holds: bool = True) -> None:
         self.readonly = readonly
@@ -48,6 +51,8 @@ class LocalOperator:
         except (asyncio.CancelledError, CancelledError):
             if future.cancelled():
                 raise lost(request_id) from None
+            if not self._holds and command == "capability.call":
+                future.cancel()  # a runtime of the moment runs it for nobody else
             raise
 
     async def snapshot(self, since: Cursor) -> ConsoleSnapshot:

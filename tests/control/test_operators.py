@@ -287,3 +287,17 @@ async def test_a_call_that_finds_a_runtime_where_none_was_goes_to_it(workspace: 
     assert (await late.run("status"))["runtime"]["socket"]
     await late.close()
     await runtime[0].close()
+
+
+async def test_a_call_in_a_runtime_of_the_moment_ends_with_its_caller(workspace: Path) -> None:
+    operator = await opened(workspace, OpenMode.WRITE)
+    assert isinstance(operator, LocalOperator)
+    call = asyncio.create_task(operator.run("capability.call", name="test.spin", payload={}))
+    await until(lambda: operator.kernel.in_flight)
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    await until(lambda: not operator.kernel.in_flight)
+    tail = (await operator.run("audit.tail", limit=20))["records"]
+    assert [r["error_kind"] for r in tail if r["code"].startswith("call")] == ["Cancelled"]
+    await operator.close()
