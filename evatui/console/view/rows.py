@@ -131,7 +131,8 @@ def beside(item: Beside, look: Look, elapsed: float = 0.0) -> Line:
         left = f", {seconds(item.seconds_left, elapsed)} left" if item.seconds_left is not None else ""
         return line((f"◐ {item.number} drains {calls}{left}", Ink.WARN))
     if item.what == "refused":
-        return line(("✗ disk refused ", Ink.BAD), (f"{item.code} {item.place.rpartition('/')[2]}".strip(), Ink.BAD))
+        number = item.place.rpartition(":")[2]
+        return line(("✗ disk refused ", Ink.BAD), (f"{item.code} line {number}" if number else item.code, Ink.BAD))
     return line((f"◌ {item.number} {item.what}".replace("  ", " "), Ink.INFO))
 
 
