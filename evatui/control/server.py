@@ -41,6 +41,7 @@ class Server:
         self._ready = asyncio.Event()
         self._token: str | None = None
         self._path: Path | None = None
+        self._made: tuple[int, int] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._peers: set[asyncio.Task[None]] = set()
         self._commands: set[asyncio.Task[None]] = set()
@@ -59,7 +60,7 @@ class Server:
                     self._server = await asyncio.start_unix_server(self._accept, path, limit=MAX_LINE)
                 finally:
                     os.umask(old)
-                self._path = path
+                self._path, self._made = path, _identity(path)
                 return f"unix:{path}", None
         self._token = secrets.token_hex(32)
         self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, limit=MAX_LINE)
@@ -74,8 +75,8 @@ class Server:
     async def stop_accepting(self) -> None:
         if self._server is not None:
             self._server.close()
-        if self._path is not None:
-            self._path.unlink(missing_ok=True)
+        if self._path is not None and _identity(self._path) == self._made:
+            self._path.unlink(missing_ok=True)  # another one in its place is that of another runtime
 
     async def close(self) -> None:
         open_tasks = (*self._commands, *self._peers)
@@ -170,6 +171,14 @@ class _Peer:
         with contextlib.suppress(ConnectionError):
             self.writer.write(encode(message))
             await self.writer.drain()
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _parsed(line: bytes) -> dict[str, Any] | None:

@@ -301,3 +301,14 @@ async def test_a_call_in_a_runtime_of_the_moment_ends_with_its_caller(workspace:
     tail = (await operator.run("audit.tail", limit=20))["records"]
     assert [r["error_kind"] for r in tail if r["code"].startswith("call")] == ["Cancelled"]
     await operator.close()
+
+
+async def test_a_runtime_whose_state_was_deleted_takes_no_other_ones_socket_along(workspace: Path) -> None:
+    first = await opened(workspace, OpenMode.HOLD)
+    (workspace / ".eva").rename(workspace / ".eva.gone")
+    second = await opened(workspace, OpenMode.HOLD)
+    await first.close()
+    attached = await opened(workspace, OpenMode.ATTACH)
+    assert (await attached.run("status"))["runtime"]["socket"].endswith("/.eva/control.sock")
+    await attached.close()
+    await second.close()
