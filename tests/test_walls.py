@@ -76,3 +76,9 @@ def test_a_command_line_that_only_prints_help_loads_nothing_heavy() -> None:
 def test_the_model_knows_no_io() -> None:
     loaded = loaded_by(*ROOMS["evatui.kernel.model"])
     assert not loaded & {"asyncio", "socket", "sqlite3", "subprocess", "yaml"}
+
+
+def test_the_first_frame_waits_for_nothing_that_it_does_not_show() -> None:
+    loaded = loaded_by("evatui.console.main", "evatui.console.app", "evatui.console.launch")
+    later = {*HEAVY, "yaml", "watchfiles", "orjson", "evatui.control.snapshot"} - {"textual"}
+    assert loaded & later == set()

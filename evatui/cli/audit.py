@@ -13,7 +13,9 @@ from evatui.cli.options import Settings, Words
 from evatui.cli.screen import Screen
 from evatui.cli.session import finish
 from evatui.cli.show import audit_cells, show_audit
-from evatui.control import Cursor, OpenMode, Operator
+from evatui.control.opening import OpenMode
+from evatui.control.operator import Operator
+from evatui.control.snapshot import Cursor
 
 __all__ = ["audit"]
 

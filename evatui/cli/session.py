@@ -7,7 +7,9 @@ from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import Path
 from typing import Any, TypeVar
 
-from evatui.control import COMMANDS, OpenMode, Operator, open_workspace, operator_actor
+from evatui.control.commands import COMMANDS
+from evatui.control.opening import OpenMode, open_workspace, operator_actor
+from evatui.control.operator import Operator
 from evatui.kernel.model.call import CallerType
 
 __all__ = ["Connect", "Interrupted", "ask", "connect", "finish"]

@@ -19,7 +19,7 @@ from evatui.cli.given import Folder
 from evatui.cli.options import Settings, Words
 from evatui.cli.screen import Screen
 from evatui.cli.show import show_status
-from evatui.control import workspace_root
+from evatui.control.opening import workspace_root
 
 __all__ = ["eva"]
 

@@ -17,13 +17,13 @@ from evatui.console.stage import Stage
 from evatui.console.view.actions import ACTIONS, VIEWS, View
 from evatui.console.view.ink import Ink, line
 from evatui.console.view.words import Look
-from evatui.console.widgets.row_list import RowList
 from evatui.control.operator import CommandFailed, Operator
-from evatui.control.snapshot import ConsoleSnapshot
 
 if TYPE_CHECKING:
     from evatui.console.feed import Feed
     from evatui.console.view.sent import Sent
+    from evatui.console.widgets.row_list import RowList
+    from evatui.control.snapshot import ConsoleSnapshot
 
 __all__ = ["ConsoleApp", "OpenOperator"]
 
@@ -73,7 +73,6 @@ class ConsoleApp(Stage):
 
     def on_mount(self) -> None:
         self._loop_to_leave = asyncio.get_running_loop()
-        self.show_view(self.view)
         if self._leaving:
             self.exit()
         else:
@@ -83,6 +82,7 @@ class ConsoleApp(Stage):
         self.run_worker(self._open(), exit_on_error=False, name="open")
 
     async def _open(self) -> None:
+        await self.set_up()
         from evatui.console.commands import Commands, internal
         from evatui.console.feed import Feed
 
@@ -146,7 +146,10 @@ class ConsoleApp(Stage):
     def action_act(self, action_id: str) -> None:
         """What every key and every click comes to."""
         action = self.actions.find(action_id)
-        if action is None:
+        if not self.panes:
+            if action_id == "leave":
+                self.exit()
+        elif action is None:
             self.say(line(("READ-ONLY ", Ink.WARN), "this console was started with --readonly: it only looks"))
         elif self.view not in action.views:
             places = ", ".join(f"{VIEWS[view][1]} ({VIEWS[view][0]})" for view in VIEWS if view in action.views)

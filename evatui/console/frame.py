@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from evatui.console.panes.pane import Pane
 from evatui.console.view.actions import VIEWS, Actions, View
-from evatui.console.view.detail import sentence
 from evatui.console.view.foot import footer
 from evatui.console.view.header import Link, header, tabs
 from evatui.console.view.ink import EMPTY, Line, fit
 from evatui.console.view.words import Look
 from evatui.console.widgets.lines import Lines
 from evatui.console.widgets.prompt import Prompt
-from evatui.control.snapshot import ConsoleSnapshot
+
+if TYPE_CHECKING:
+    from evatui.console.panes.pane import Pane
+    from evatui.control.snapshot import ConsoleSnapshot
 
 __all__ = ["Frame", "Scene"]
 
@@ -28,6 +29,11 @@ class Scene(Protocol):
 
     @property
     def pane(self) -> Pane: ...
+
+    @property
+    def shown(self) -> Pane | None:
+        """The same, None before there are panes."""
+        ...
 
 
 class Frame:
@@ -65,13 +71,21 @@ class Frame:
         snapshot = self._scene.snapshot
         badges = {View.REJECTED: len(snapshot.rejections) if snapshot else 0}
         views = [(key, title, badges.get(view, 0)) for view, (key, title) in VIEWS.items()]
-        return (tabs(views, VIEWS[self._scene.view][1], self._scene.pane.trail(), width),)
+        shown = self._scene.shown
+        return (tabs(views, VIEWS[self._scene.view][1], shown.trail() if shown else EMPTY, width),)
 
     def _status(self, width: int) -> tuple[Line, ...]:
         if self.message:
             return (fit(self.message, width),)
-        return (sentence(self._scene.pane.subject(), self._scene.look, width),)
+        shown = self._scene.shown
+        if shown is None:
+            return (fit(EMPTY, width),)
+        from evatui.console.view.detail import sentence
+
+        return (sentence(shown.subject(), self._scene.look, width),)
 
     def _footer(self, width: int) -> tuple[Line, ...]:
         scene = self._scene
-        return (footer(scene.actions, scene.view, scene.snapshot, scene.pane.subject(), width),)
+        return (
+            footer(scene.actions, scene.view, scene.snapshot, scene.shown.subject() if scene.shown else None, width),
+        )

@@ -104,7 +104,7 @@ def _opener(
     workspace: Path | None, state_dir: Path | None, *, attach: bool, picture: bool, readonly: bool
 ) -> OpenOperator:
     async def open_operator() -> Operator:
-        from evatui.control import OpenMode, open_workspace, operator_actor
+        from evatui.control.opening import OpenMode, open_workspace, operator_actor
         from evatui.kernel.model.call import CallerType
 
         mode = OpenMode.ATTACH if attach else OpenMode.PICTURE if picture else OpenMode.HOLD

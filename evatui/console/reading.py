@@ -17,8 +17,8 @@ from evatui.console.view.foot import help_page, menu_line
 from evatui.console.view.ink import Ink, line, plain, wrapped
 from evatui.console.view.payload import pretty
 from evatui.console.view.table import Column, Row
-from evatui.control import workspace_root
 from evatui.control.commands import Danger
+from evatui.control.opening import workspace_root
 from evatui.control.snapshot import AuditRow, CapabilityRow, RejectionRow
 
 if TYPE_CHECKING:

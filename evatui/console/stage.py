@@ -16,20 +16,16 @@ from textual.containers import Vertical
 from textual.timer import Timer
 
 from evatui.console.frame import Frame
-from evatui.console.panes.audit import AuditPane
-from evatui.console.panes.pane import Pane
-from evatui.console.panes.registry import RegistryPane, lit_edges
-from evatui.console.panes.rejected import RejectedPane
 from evatui.console.theme import ThemedApp
 from evatui.console.view.actions import Actions, View
 from evatui.console.view.header import Link
 from evatui.console.view.ink import EMPTY, Line
-from evatui.console.view.rows import counts_down
 from evatui.console.view.words import Look
-from evatui.control.snapshot import ConsoleSnapshot
 
 if TYPE_CHECKING:
     from evatui.console.commands import Commands
+    from evatui.console.panes.pane import Pane
+    from evatui.control.snapshot import ConsoleSnapshot
 
 __all__ = ["GuardChild", "Stage"]
 
@@ -48,24 +44,34 @@ class Stage(ThemedApp):
         self.guard_child: GuardChild = contextlib.nullcontext
         self.commands: Commands | None = None
         self.snapshot: ConsoleSnapshot | None = None
+        self.panes: dict[View, Pane] = {}
         self.frame = Frame(self, Link(readonly=readonly))
         self._received = 0.0
         self._tick: Timer | None = None
 
     def compose(self) -> ComposeResult:
-        self.panes: dict[View, Pane] = {
-            pane.view: pane for pane in (RegistryPane(self.look), RejectedPane(self.look), AuditPane(self.look))
-        }
         yield self.frame.header
         yield self.frame.tabs
-        with Vertical():
-            yield from self.panes.values()
+        yield Vertical(id="panes")
         yield self.frame.prompt
         yield self.frame.status
         yield self.frame.footer
 
+    async def set_up(self) -> None:
+        """Brings the panes, which the first frame does without: they are imported and mounted after it."""
+        from evatui.console.panes import all_panes
+
+        self.panes = {pane.view: pane for pane in all_panes(self.look)}
+        await self.query_one("#panes").mount_all(self.panes.values())
+        self.show_view(self.view)
+
+    @property
+    def shown(self) -> Pane | None:
+        return self.panes.get(self.view)
+
     @property
     def pane(self) -> Pane:
+        """The view that is on. Raises `KeyError` before `set_up`."""
         return self.panes[self.view]
 
     def show(self, snapshot: ConsoleSnapshot) -> None:
@@ -79,12 +85,11 @@ class Stage(ThemedApp):
         self._show_pane(0.0)
 
     def _show_pane(self, elapsed: float) -> None:
-        if self.snapshot is None:
+        if self.snapshot is None or not self.panes:
             return
         self.pane.show(self.snapshot, elapsed)
         self.frame.refresh()
-        counting = self.view is View.REGISTRY and counts_down(self.snapshot)
-        if self._tick is None and (counting or lit_edges(self.snapshot, elapsed)):
+        if self._tick is None and self.pane.goes_on(elapsed):
             self._tick = self.set_timer(1.0, self._ticked)
 
     def _ticked(self) -> None:

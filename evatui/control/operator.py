@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from evatui.control.commands import COMMANDS, Danger
-from evatui.control.snapshot import ConsoleSnapshot, Cursor
 from evatui.kernel.model.errors import ErrorKind
+
+if TYPE_CHECKING:
+    from evatui.control.snapshot import ConsoleSnapshot, Cursor
 
 __all__ = ["CommandFailed", "Operator", "lost", "refuse_if_readonly"]
 

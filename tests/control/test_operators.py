@@ -12,9 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from evatui.control import COMMANDS, CommandFailed, Cursor, OpenMode, Operator, open_workspace, opening
+from evatui.control import opening
+from evatui.control.commands import COMMANDS
 from evatui.control.local import LocalOperator
-from evatui.control.snapshot import ConsoleSnapshot
+from evatui.control.opening import OpenMode, open_workspace
+from evatui.control.operator import CommandFailed, Operator
+from evatui.control.snapshot import ConsoleSnapshot, Cursor
 from evatui.kernel.model.call import Actor, CallerType
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.lifecycle import State

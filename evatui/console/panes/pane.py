@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from textual.containers import Vertical
 
-from evatui.console.view.actions import Subject, View
+from evatui.console.view.actions import View
 from evatui.console.view.ink import EMPTY, Ink, Line, join, line
 from evatui.console.view.table import Column
 from evatui.console.view.words import Look
 from evatui.console.widgets.lines import Source
 from evatui.console.widgets.row_list import RowList
 from evatui.control.snapshot import ConsoleSnapshot
+
+if TYPE_CHECKING:
+    from evatui.console.view.actions import Subject
 
 __all__ = ["Opened", "Pane"]
 
@@ -58,6 +62,10 @@ class Pane(Vertical):
 
     def cursor_moved(self) -> None:
         """The list's cursor stands elsewhere."""
+
+    def goes_on(self, elapsed: float) -> bool:
+        """Must it be painted again in a second, though nothing changes: something counts down or fades."""
+        return False
 
     def follow(self) -> None:
         """Stays at the newest row, or stops to."""

@@ -13,7 +13,7 @@ from evatui.console.view.detail import brief, last_transition, path_of, preview
 from evatui.console.view.empty import empty_registry
 from evatui.console.view.ink import EMPTY, Line, line, plain
 from evatui.console.view.machine import WIDE, Edge, draw
-from evatui.console.view.rows import REGISTRY_COLUMNS, registry_rows
+from evatui.console.view.rows import REGISTRY_COLUMNS, counts_down, registry_rows
 from evatui.console.widgets.lines import Lines
 from evatui.control.snapshot import CapabilityRow, ConsoleSnapshot
 
@@ -59,6 +59,10 @@ class RegistryPane(Pane):
     def cursor_moved(self) -> None:
         self._note.show(self._note_lines)
         self._preview.show(self._preview_lines)
+
+    def goes_on(self, elapsed: float) -> bool:
+        snapshot = self.snapshot
+        return snapshot is not None and (counts_down(snapshot) or bool(lit_edges(snapshot, elapsed)))
 
     def subject(self) -> CapabilityRow | None:
         if self.snapshot is None:

@@ -1,16 +1,27 @@
-"""The one table of actions: bindings, footer, the menu of a thing and ``?`` are made from it."""
+"""The one table of actions: bindings, footer, the menu of a thing and ``?`` are made from it.
+
+The rows that an action is about are imported when one is asked for: the first frame has none.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from evatui.control.commands import COMMANDS, Danger
-from evatui.control.snapshot import AuditRow, CapabilityRow, ConsoleSnapshot, RejectionRow
 from evatui.kernel.model.lifecycle import State
 
-__all__ = ["ACTIONS", "VIEWS", "Action", "Actions", "Subject", "View"]
+if TYPE_CHECKING:
+    from evatui.control.snapshot import AuditRow, CapabilityRow, ConsoleSnapshot, RejectionRow
+
+    Subject = CapabilityRow | RejectionRow | AuditRow | None
+    """The thing under the cursor."""
+
+    Enabled = Callable[[ConsoleSnapshot | None, Subject], str | None]
+
+__all__ = ["ACTIONS", "VIEWS", "Action", "Actions", "View"]
 
 
 class View(StrEnum):
@@ -25,11 +36,6 @@ VIEWS: dict[View, tuple[str, str]] = {
     View.AUDIT: ("6", "Audit"),
 }
 """Key and title of each view."""
-
-Subject = CapabilityRow | RejectionRow | AuditRow | None
-"""The thing under the cursor."""
-
-Enabled = Callable[[ConsoleSnapshot | None, Subject], str | None]
 
 
 def _always(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | None:
@@ -74,6 +80,10 @@ def _selected(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | None:
 
 
 def _reloadable(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | None:
+    if snapshot is None:
+        return _selected(snapshot, subject)
+    from evatui.control.snapshot import AuditRow
+
     if isinstance(subject, AuditRow):
         return "a record cannot be reloaded; select its capability in the registry (1)"
     return _selected(snapshot, subject)
@@ -83,6 +93,8 @@ def _capability(check: Callable[[CapabilityRow], str | None]) -> Enabled:
     def enabled(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | None:
         if missing := _selected(snapshot, subject):
             return missing
+        from evatui.control.snapshot import CapabilityRow
+
         if not isinstance(subject, CapabilityRow):
             return "select a capability in the registry (1)"
         return check(subject)
@@ -116,6 +128,8 @@ def _callable(row: CapabilityRow) -> str | None:
 def _editable(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | None:
     if missing := _selected(snapshot, subject):
         return missing
+    from evatui.control.snapshot import AuditRow
+
     if isinstance(subject, AuditRow):
         return "a record has no source"
     return None if subject and subject.path else "its file is not known"
@@ -124,6 +138,8 @@ def _editable(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | None:
 def _described(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | None:
     if missing := _selected(snapshot, subject):
         return missing
+    from evatui.control.snapshot import CapabilityRow, RejectionRow
+
     if isinstance(subject, CapabilityRow):
         return None
     known = subject.id if isinstance(subject, RejectionRow) else subject.capability_id if subject else None

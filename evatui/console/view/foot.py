@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from evatui.console.view.actions import Action, Actions, Subject, View
+from evatui.console.view.actions import Action, Actions, View
 from evatui.console.view.ink import EMPTY, Ink, Line, fit, line, measure
-from evatui.control.snapshot import ConsoleSnapshot
+
+if TYPE_CHECKING:
+    from evatui.console.view.actions import Subject
+    from evatui.control.snapshot import ConsoleSnapshot
 
 __all__ = ["footer", "help_page", "menu_line"]
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from evatui.console.view.ink import Ink, Line, fit, join, line, measure
 from evatui.console.view.words import STATE_INKS, Look, count, glyph
-from evatui.control.snapshot import ConsoleSnapshot, Indicator
 from evatui.kernel.model.lifecycle import State
+
+if TYPE_CHECKING:
+    from evatui.control.snapshot import ConsoleSnapshot, Indicator
 
 __all__ = ["Link", "header", "tabs"]
 
