@@ -16,7 +16,7 @@ __all__ = ["inspected", "listed", "rejections", "status"]
 def status(runtime: Runtime, socket: str | None) -> dict[str, Any]:
     """``runtime`` is null where none holds the workspace."""
     info = runtime_info(runtime)
-    watch_ok, watch_word, watch_detail = runtime.watch.health if runtime.watch else (False, "off", "nothing is watched")
+    watch_ok, watch_word, watch_detail = runtime.watch.health if runtime.watch else (True, "off", "nothing is watched")
     audit_ok, audit_word, audit_detail = runtime.audit.health
     held = runtime.watch is not None
     return {
