@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
-from evatui.control.view import disk_status, reason_of, rejection_rows, runtime_info
+from evatui.control.view import disk_status, generation_rows, reason_of, rejection_rows, runtime_info
 from evatui.kernel.model.lifecycle import State
 from evatui.kernel.model.permissions import Permissions
 from evatui.kernel.registry.capability import Capability
@@ -136,15 +137,7 @@ def inspected(runtime: Runtime, capability: Capability) -> dict[str, Any]:
                 for g in (*capability.draining, *((active,) if active else ()))
             ],
         },
-        "generations": [
-            {
-                "id": kept.name.id,
-                "number": kept.name.short,
-                "digest": kept.candidate.snapshot.digest,
-                "restorable": True,
-            }
-            for kept in capability.kept
-        ],
+        "generations": [asdict(row) for row in generation_rows(capability)],
         "limits": dict(manifest.raw.get("limits", {})) if manifest else {},
         "counters": {"calls": capability.calls, "errors": capability.errors, "queued": capability.limiter.queued},
     }

@@ -128,9 +128,12 @@ class Desk:
         if active is None:
             raise CommandFailed(ErrorKind.UNAVAILABLE, f"{capability.id} serves nothing: it is {capability.state}")
         started = self._runtime.clock.monotonic()
+        shadow = self._runtime.shadow
         active.enter()
         try:
-            rejection = await self._runtime.shadow.health(active.candidate, active.program, active.name.id)
+            rejection = await shadow.health(
+                active.candidate, active.program, active.name.id, shadow.deadline(active.candidate)
+            )
         finally:
             active.leave()
         return {
@@ -158,12 +161,12 @@ class Desk:
         return report.to_json()
 
     async def _plan(self, params: Params, actor: Actor) -> dict[str, Any]:
-        return _plan_json(await self._runtime.reloader.plan(_ids(params)), params)
+        return _plan_json(await self._runtime.reloader.plan(_ids(params)))
 
     async def _reload(self, params: Params, actor: Actor) -> dict[str, Any]:
         ids = _ids(params)
         plan = await self._runtime.reloader.run(actor=actor, explicit=True, ids=ids, expected=_text(params, "plan"))
-        return _plan_json(plan, params)
+        return _plan_json(plan)
 
     async def _drain(self, params: Params, actor: Actor) -> dict[str, Any]:
         operations = self._runtime.operations
@@ -241,16 +244,7 @@ def _tags(params: Params) -> dict[str, str]:
     return dict(value)
 
 
-def _plan_json(plan: Plan, params: Params) -> dict[str, Any]:
-    """Raises `CommandFailed` where an id was asked for that neither the disk nor the registry knows."""
-    asked = set(_ids(params))
-    missing = sorted(asked - {change.key for change in plan.changes} - {change.path for change in plan.changes})
-    if missing:
-        raise CommandFailed(
-            ErrorKind.NOT_FOUND,
-            f"no capability with the id {clean_line(missing[0], 128)}",
-            suggestion="eva capability list",
-        )
+def _plan_json(plan: Plan) -> dict[str, Any]:
     return {
         "plan_digest": plan.digest,
         "applied": plan.applied,

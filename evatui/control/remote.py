@@ -126,13 +126,12 @@ async def connect(holder: Holder, actor: Actor, *, readonly: bool = False) -> Re
 
 
 async def _dial(holder: Holder) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    scheme, _, place = (holder.address or "").partition(":")
-    if scheme == "unix":
-        return await asyncio.open_unix_connection(place, limit=MAX_LINE)
-    if scheme == "tcp":
-        host, _, port = place.rpartition(":")
-        return await asyncio.open_connection(host, int(port), limit=MAX_LINE)
-    raise OSError("the holder does not listen")
+    if holder.address is None:
+        raise OSError("the holder does not listen")
+    if "/" in holder.address:
+        return await asyncio.open_unix_connection(holder.address, limit=MAX_LINE)
+    host, _, port = holder.address.rpartition(":")
+    return await asyncio.open_connection(host, int(port), limit=MAX_LINE)
 
 
 def _line(message: dict[str, Any]) -> bytes:

@@ -61,11 +61,11 @@ class Server:
                 finally:
                     os.umask(old)
                 self._path, self._made = path, _identity(path)
-                return f"unix:{path}", None
+                return str(path), None
         self._token = secrets.token_hex(32)
         self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, limit=MAX_LINE)
         host, port = self._server.sockets[0].getsockname()[:2]
-        return f"tcp:{host}:{port}", self._token
+        return f"{host}:{port}", self._token
 
     def serve(self, desk: Desk) -> None:
         """From now on requests are answered; those that came before have waited."""

@@ -33,7 +33,7 @@ from evatui.kernel.registry.generation import Generation
 from evatui.kernel.registry.trail import Edge
 from evatui.runtime import Runtime
 
-__all__ = ["View", "disk_status", "reason_of", "rejection_rows", "runtime_info"]
+__all__ = ["View", "disk_status", "generation_rows", "reason_of", "rejection_rows", "runtime_info"]
 
 _MAX_CALLS = 1000
 _MAX_ROWS = 1000
@@ -196,7 +196,7 @@ def _capability(runtime: Runtime, capability: Capability) -> CapabilityRow:
         path=clean_line(capability.path),
         script=clean_line(manifest.lua.script) if manifest else "",
         beside=tuple(_beside(runtime, capability)),
-        generations=tuple(_generations(capability)),
+        generations=tuple(generation_rows(capability)),
         trail=tuple(_transition(edge) for edge in runtime.registry.trail.of(capability.id)),
     )
 
@@ -219,8 +219,10 @@ def _beside(runtime: Runtime, capability: Capability) -> list[Beside]:
     return beside
 
 
-def _generations(capability: Capability) -> list[GenerationRow]:
-    restorable = {kept.name.id for kept in capability.kept}
+def generation_rows(capability: Capability) -> list[GenerationRow]:
+    """What serves, what drains, and what ended, newest first, at most 20."""
+    serving = capability.active.digest if capability.active else None
+    restorable = {kept.name.id for kept in capability.kept if kept.candidate.snapshot.digest != serving}
     live = [*reversed(capability.draining)]
     if capability.active is not None:
         live.insert(0, capability.active)
@@ -233,7 +235,7 @@ def _generations(capability: Capability) -> list[GenerationRow]:
             since=g.since,
             digest=g.digest,
             in_flight=g.in_flight,
-            restorable=g.name.id in restorable and g is not capability.active,
+            restorable=g.name.id in restorable,
         )
         for g in live
     ]

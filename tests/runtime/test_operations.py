@@ -143,3 +143,58 @@ async def test_enable_after_a_rollback_serves_what_served_and_not_what_was_rolle
     receipt = await runtime.operations.enable("greet", ANN)
     assert receipt.target == runtime.table.active["greet"].name.id
     assert (await call(runtime)).response.result["by"] == "one"
+
+
+async def test_a_disable_during_a_load_is_not_undone_by_it(start, workspace: Path) -> None:
+    runtime = await start()
+    save(workspace, "capabilities/tools/greet.lua", SLEEPY)
+    await runtime.reloader.follow(frozenset())
+    capability = runtime.registry.capabilities["greet"]
+    await until(lambda: capability.attempt is not None)
+    await runtime.operations.disable("greet", ANN)
+    await runtime.reloader.run(actor=ANN, explicit=True)
+    assert capability.active is None
+    assert (await call(runtime)).response.error.kind is ErrorKind.UNAVAILABLE
+    assert runtime.history.holds() == {"greet": "disabled"}
+
+
+async def test_a_rollback_that_fails_leaves_a_disabled_capability_disabled(start, workspace: Path) -> None:
+    runtime = await start()
+    await updated(runtime, workspace, SCRIPT.replace("one", "two"))
+    await runtime.operations.disable("greet", ANN)
+    denied = (workspace / "capabilities/policies/default.yaml").read_text() + "ceilings: {timeout_ms: 10}\n"
+    save(workspace, "capabilities/policies/default.yaml", denied)
+    await runtime.reloader.run(actor=ANN, explicit=True)
+    with pytest.raises(CallFailed):
+        await runtime.operations.rollback("greet", ANN)
+    assert runtime.history.holds() == {"greet": "disabled"}
+    assert runtime.registry.capabilities["greet"].active is None
+
+
+async def test_orders_and_policies_are_on_record(start, workspace: Path) -> None:
+    runtime = await start()
+    await runtime.operations.disable("greet", ANN)
+    await runtime.operations.enable("greet", ANN)
+    save(workspace, "capabilities/policies/default.yaml", "version: 1\n")
+    await runtime.reloader.run(actor=ANN, explicit=True)
+    save(workspace, "capabilities/policies/default.yaml", "versoin: 1\n")
+    await runtime.reloader.run(actor=ANN, explicit=True)
+    (workspace / "capabilities/greet.yaml").unlink()
+    await runtime.reloader.run(actor=ANN, explicit=True)
+    await runtime.close()
+    records = [(record["code"], record["actor"]["id"]) for record in runtime.audit.tail(100)]
+    assert ("capability.disabled", "ann") in records
+    assert ("capability.enabled", "ann") in records
+    codes = [code for code, _ in records]  # the watch may have been quicker than the hand
+    wanted = ["policy.changed", "policy.rejected", "capability.unregistered"]
+    assert [code for code in codes if code in wanted] == wanted
+
+
+async def test_one_unknown_id_keeps_a_reload_from_changing_the_others(start, workspace: Path) -> None:
+    runtime = await start()
+    serving = runtime.table
+    save(workspace, "capabilities/tools/greet.lua", SLEEPY)
+    with pytest.raises(CallFailed) as refused:
+        await runtime.reloader.run(actor=ANN, explicit=True, ids=("greet", "nobody"))
+    assert refused.value.error.kind is ErrorKind.NOT_FOUND
+    assert runtime.table is serving

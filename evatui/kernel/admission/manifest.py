@@ -125,6 +125,7 @@ def _build(raw: dict[str, Any], source: TrustSource) -> Manifest:
         trust=max(source, declared, key=order.index),
         mcp=_mcp(raw["mcp"]),
         runtime_gate=_gate(raw["runtime_gate"]),
+        state_schema=raw["state"]["schema_version"],
         raw=MappingProxyType(raw),
     )
 

@@ -140,5 +140,7 @@ class Manifest:
     trust: TrustSource = TrustSource.PROJECT
     mcp: McpSpec | None = None
     runtime_gate: RuntimeGate | None = None
+    state_schema: int = 1
+    """Version of the durable state: its keys are kept apart from those of other versions."""
     raw: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     """The manifest as read, with every default of interfaces §2 filled in: what ``inspect`` shows."""

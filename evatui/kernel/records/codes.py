@@ -27,13 +27,6 @@ class Code(StrEnum):
     CAPABILITY_ENABLED = "capability.enabled"
     CAPABILITY_DISABLED = "capability.disabled"
     CAPABILITY_ROLLED_BACK = "capability.rolled_back"
-    CAPABILITY_HELD = "capability.held"
-    """Waits for an operator's approval."""
-
-    COMMAND_OK = "command.ok"
-    COMMAND_FAILED = "command.failed"
-    COMMAND_DENIED = "command.denied"
-
     POLICY_CHANGED = "policy.changed"
     POLICY_REJECTED = "policy.rejected"
     """A broken policy file; the last valid policy stays in force."""

@@ -171,6 +171,7 @@ class Calls:
             deadline=flight.deadline,
             permissions=lambda: self._permissions(candidate),
             limits=manifest.limits,
+            schema_version=manifest.state_schema,
             effects=True,
             caller=request.caller,
             ancestors=(*request.ancestors, manifest.id),

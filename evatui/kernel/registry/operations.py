@@ -65,8 +65,8 @@ class Operations:
         """No new calls until ``enable``; returns when the running ones have ended or were cut."""
         started = self._clock.monotonic()
         capability = self._serving(capability_id, if_generation)
+        await self._hold(capability, Hold.DRAINED, if_generation)
         source = _name(capability)
-        await self._hold(capability, Hold.DRAINED)
         task = self._registry.withdraw(capability, State.DISABLED, actor, Hold.DRAINED)
         cut = await asyncio.shield(task) if task is not None else 0
         return self._receipt(capability, "drain", source, None, actor, started, cut)
@@ -76,9 +76,10 @@ class Operations:
         started = self._clock.monotonic()
         capability = self._known(capability_id)
         self._guard(capability, if_generation)
+        await self._hold(capability, Hold.DISABLED, if_generation)
         source = _name(capability)
-        await self._hold(capability, Hold.DISABLED)
         self._registry.withdraw(capability, State.DISABLED, actor, Hold.DISABLED)
+        self._write(Code.CAPABILITY_DISABLED, capability, source, actor)
         return self._receipt(capability, "disable", source, None, actor, started)
 
     async def enable(self, capability_id: str, actor: Actor) -> Receipt:
@@ -96,6 +97,7 @@ class Operations:
             first = refused.diagnostics[0]
             raise failure(ErrorKind.CONFLICT, f"{capability.id} is on again, but refused: {first.code} {first.message}")
         await self._serve_beside_quarantine(capability, actor)
+        self._write(Code.CAPABILITY_ENABLED, capability, _name(capability), actor)
         return self._receipt(capability, "enable", None, _name(capability), actor, started)
 
     async def rollback(
@@ -108,8 +110,8 @@ class Operations:
         kept = _choose(capability, to)
         source, bad = _name(capability), capability.active.digest if capability.active else capability.disk_digest
         verdict = await self._admitted(capability, kept)
-        await self._hold(capability, None)
-        before = capability.quarantined
+        self._guard(capability, if_generation)
+        before, held = capability.quarantined, capability.hold
         # Before it is loaded, as a look at the disk may come in between; and never what comes back itself.
         capability.quarantined = bad if bad != verdict.digest else None
         try:
@@ -117,6 +119,10 @@ class Operations:
         except CallFailed:
             capability.quarantined = before
             raise
+        if capability.hold is held:
+            await self._hold(capability, None)
+        else:  # somebody switched it off while the old version was loading: that order is the later one
+            self._registry.withdraw(capability, State.DISABLED, actor, str(capability.hold))
         self._registry.journal.tell(
             "rolled_back",
             capability.id,
@@ -188,9 +194,23 @@ class Operations:
                 f"{capability.id} moved: {serving} serves now, not {clean_line(if_generation, 200)}",
             )
 
-    async def _hold(self, capability: Capability, hold: Hold | None) -> None:
+    async def _hold(self, capability: Capability, hold: Hold | None, if_generation: str | None = None) -> None:
+        """Writes the order down, then gives it: whatever was on its way from the disk is not wanted any more.
+
+        Raises `CallFailed` ``Conflict``, with the former order in force, where the target moved meanwhile.
+        """
+        before = capability.hold
         await asyncio.to_thread(self._history.set_hold, capability.id, hold)
+        try:
+            self._guard(capability, if_generation)
+        except CallFailed:
+            await asyncio.to_thread(self._history.set_hold, capability.id, before)
+            raise
         capability.hold = hold
+        capability.wanted += 1
+
+    def _write(self, code: Code, capability: Capability, generation: str | None, actor: Actor) -> None:
+        self._registry.journal.write(code, Outcome.OK, actor, capability_id=capability.id, generation=generation)
 
     def _receipt(
         self,

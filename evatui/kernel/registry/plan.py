@@ -57,7 +57,7 @@ class Change:
             "action": self.action.value,
             "from": self.source,
             "to": self.target,
-            "change_class": "hot",
+            "change_class": "hot" if self.action in (Action.ADD, Action.UPDATE, Action.REMOVE) else None,
             "diff": dict(self.diff),
             "examples": [],
             "diagnostics": [diagnostic.to_json() for diagnostic in self.diagnostics],

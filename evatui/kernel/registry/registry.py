@@ -272,6 +272,9 @@ class Registry:
     def _unregistered(self, capability: Capability, ended: str | None, actor: Actor) -> None:
         capability.since = self.journal.at()
         self.journal.tell("unregistered", capability.id, State.UNREGISTERED, generation=ended, actor=actor)
+        self.journal.write(
+            Code.CAPABILITY_UNREGISTERED, Outcome.OK, actor, capability_id=capability.id, generation=ended
+        )
 
     async def close(self, timeout_ms: int) -> int:
         """Stops routing, drains everything within ``timeout_ms`` and returns the number of calls cut."""

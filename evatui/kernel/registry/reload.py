@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Iterable, Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +15,8 @@ from evatui.kernel.model.diagnostic import Diagnostic, Reason
 from evatui.kernel.model.errors import ErrorKind, failure
 from evatui.kernel.model.ids import fold
 from evatui.kernel.model.lifecycle import State
+from evatui.kernel.model.text import clean_line
+from evatui.kernel.records.codes import Code, Outcome
 from evatui.kernel.registry.capability import Capability
 from evatui.kernel.registry.generation import GenerationId
 from evatui.kernel.registry.plan import KNOWN, Action, Change, compare, main_verdicts, plan_digest
@@ -126,11 +128,20 @@ class Reloader:
             digest = plan_digest(changes, scan.policy.epoch)
             if expected is not None and expected != digest:
                 raise failure(ErrorKind.CONFLICT, "the disk or the registry moved since the plan was made")
+            self._tell_policy(scan, actor)
             self.policy, self.problems = scan.policy, scan.problems
             self.looked_at = self._registry.journal.at()
             if not ids:
                 self._set_strays(scan)
             return digest, [self._spawn(self._apply(change, actor)) for change in changes]
+
+    def _tell_policy(self, scan: Scan, actor: Actor) -> None:
+        journal = self._registry.journal
+        if self.policy is not None and self.policy.epoch != scan.policy.epoch:
+            journal.write(Code.POLICY_CHANGED, Outcome.OK, actor, epoch=scan.policy.epoch)
+        broken = [problem for problem in scan.problems if problem.reason is Reason.POLICY_DENIED]
+        if broken and broken != [problem for problem in self.problems if problem.reason is Reason.POLICY_DENIED]:
+            journal.write(Code.POLICY_REJECTED, Outcome.DENIED, actor, reason=f"{broken[0].code} {broken[0].message}")
 
     def _report(self, task: asyncio.Task[Change]) -> None:
         """A defect in the background is told; whatever it hit was refused and the old version serves."""
@@ -179,11 +190,12 @@ class Reloader:
         if change.action not in (Action.ADD, Action.UPDATE) or not isinstance(change.verdict, Candidate):
             return change
         candidate = change.verdict
-        loaded = await self._shadow.load(candidate)
+        deadline = self._shadow.deadline(candidate)
+        loaded = await self._shadow.load(candidate, deadline)
         if isinstance(loaded, Rejection):
             return replace(change, action=Action.REJECT, verdict=loaded)
         try:
-            unhealthy = await self._shadow.health(candidate, loaded, "plan")
+            unhealthy = await self._shadow.health(candidate, loaded, "plan", deadline)
         finally:
             loaded.close()
         return replace(change, action=Action.REJECT, verdict=unhealthy) if unhealthy else change
@@ -269,7 +281,7 @@ class Reloader:
             if known or _overtaken(capability, ticket):
                 return None, None
             self._registry.begin(capability, actor)
-            if not candidate.manifest.enabled or capability.hold is not None:
+            if not candidate.manifest.enabled or (ticket is not None and capability.hold is not None):
                 self._rest(capability, candidate, actor)
                 return None, None
             try:
@@ -286,7 +298,8 @@ class Reloader:
 
     async def _load(self, capability: Capability, candidate: Candidate, actor: Actor, ticket: int | None) -> _Ended:
         registry = self._registry
-        loaded = await self._shadow.load(candidate)
+        deadline = self._shadow.deadline(candidate)
+        loaded = await self._shadow.load(candidate, deadline)
         if isinstance(loaded, Rejection):
             registry.refuse(capability, loaded, actor)
             return None, loaded
@@ -294,7 +307,7 @@ class Reloader:
         try:
             name = await self._name(capability, candidate, fresh=ticket is None)
             registry.shadow_loaded(capability, name, actor)
-            unhealthy = await self._shadow.health(candidate, loaded, name.id)
+            unhealthy = await self._shadow.health(candidate, loaded, name.id, deadline)
             if unhealthy is not None:
                 registry.refuse(capability, unhealthy, actor)
                 return None, unhealthy
@@ -338,5 +351,10 @@ def _overtaken(capability: Capability, ticket: int | None) -> bool:
     return capability.gone or (ticket is not None and ticket != capability.wanted)
 
 
-def _wanted(changes: Iterable[Change], ids: Sequence[str]) -> list[Change]:
+def _wanted(changes: Sequence[Change], ids: Sequence[str]) -> list[Change]:
+    """The changes of ``ids`` (or manifest paths), or all. Raises `CallFailed` ``NotFound`` for one that is unknown."""
+    known = {name for change in changes for name in (change.key, change.path)}
+    for name in ids:
+        if name not in known:
+            raise failure(ErrorKind.NOT_FOUND, f"no capability with the id {clean_line(name, 128)}")
     return [change for change in changes if not ids or change.key in ids or change.path in ids]

@@ -35,20 +35,25 @@ class Shadow:
         self._clock = clock
         self._permissions = permissions
 
-    async def load(self, candidate: Candidate) -> LoadedProgram | Rejection:
+    def deadline(self, candidate: Candidate) -> float:
+        """By when load and health together must have ended, on the monotonic clock."""
+        return self._clock.monotonic() + min(SHADOW_SECONDS, candidate.manifest.limits.timeout_ms / 1000)
+
+    async def load(self, candidate: Candidate, deadline: float) -> LoadedProgram | Rejection:
         """Compiles and runs the script's top level; the entry and the health check must exist."""
         try:
-            return await self._engine.load(_program(candidate), timeout_s=self._seconds(candidate))
+            return await self._engine.load(_program(candidate), timeout_s=deadline - self._clock.monotonic())
         except LoadFailed as failed:
             return lua_rejection(
                 candidate, reason=Reason.LUA_LOAD_FAILED, message=failed.message, file=failed.file, line=failed.line
             )
 
-    async def health(self, candidate: Candidate, program: LoadedProgram, generation: str) -> Rejection | None:
+    async def health(
+        self, candidate: Candidate, program: LoadedProgram, generation: str, deadline: float
+    ) -> Rejection | None:
         """Runs the health check on the candidate itself, with a host that answers reads and refuses effects."""
         if candidate.manifest.lua.health_check is None:
             return None
-        deadline = self._clock.monotonic() + self._seconds(candidate)
         host = self._host.bind(self.scope(candidate, generation, deadline))
         return _unhealthy(candidate, await program.health(deadline=deadline, host=host))
 
@@ -64,9 +69,6 @@ class Shadow:
             effects=False,
             caller=KERNEL,
         )
-
-    def _seconds(self, candidate: Candidate) -> float:
-        return min(SHADOW_SECONDS, candidate.manifest.limits.timeout_ms / 1000)
 
 
 def _program(candidate: Candidate) -> Program:

@@ -29,7 +29,7 @@ _MAX_BYTES = 4096
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """``address`` is ``unix:<path>`` or ``tcp:<host>:<port>``, None before the holder listens.
+    """``address`` is the path of its socket or ``host:port``, None before the holder listens.
 
     A holder that never ``listens`` (any more) is a command that runs for a moment, or a runtime that ends.
     """
@@ -76,7 +76,7 @@ class WorkspaceLock:
     def announce(self, address: str | None, token: str | None = None, *, listens: bool = True) -> None:
         """Writes who holds the lock and where it listens, if it does."""
         who = {"pid": os.getpid(), "host": socket.gethostname()}
-        text = orjson.dumps({**who, "address": address, "token": token, "listens": listens})
+        text = orjson.dumps({**who, "socket": address, "token": token, "listens": listens})
         os.pwrite(self._fd, text + b"\n", 0)
         os.ftruncate(self._fd, len(text) + 1)
 
@@ -123,6 +123,6 @@ def _read(fd: int) -> Holder | None:
     try:
         told = orjson.loads(os.pread(fd, _MAX_BYTES, 0))
         listens = told.get("listens") is not False
-        return Holder(int(told["pid"]), str(told["host"]), told.get("address"), told.get("token"), listens)
+        return Holder(int(told["pid"]), str(told["host"]), told.get("socket"), told.get("token"), listens)
     except (ValueError, KeyError, TypeError, AttributeError):
         return None
