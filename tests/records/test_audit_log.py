@@ -254,7 +254,7 @@ def test_a_folder_that_cannot_be_made_again_refuses_calls_until_it_can(directory
     directory.unlink()
     log.look()
     record_calls(log, 1)
-    assert [record["code"] for record in records(directory)][0] == "audit.reopened"
+    assert records(directory)[0]["code"] == "audit.reopened"
     assert log.health[1] == "damaged"
     log.close()
 

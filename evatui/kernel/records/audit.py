@@ -76,9 +76,11 @@ class AuditLog:
         ``call.unknown``; records say so. Raises ``AuditUnavailable`` where the directory cannot be used.
         """
         try:
-            return cls(directory, clock, lambda accept: Chain(directory, settings, clock, accept))
+            log = cls(directory, clock, lambda accept: Chain(directory, settings, clock, accept))
         except OSError as error:
             raise _unavailable(_reason(error)) from None
+        log.look()
+        return log
 
     @property
     def health(self) -> tuple[bool, str, str]:

@@ -116,6 +116,11 @@ class Database:
             self._closed = True
             self._connection.close()
 
+    def refuse(self, why: str) -> None:
+        """From now on every use raises `StorageError` with ``why``."""
+        with self._lock:
+            self._refusal = why
+
     def look(self) -> str:
         """Is the file on disk still the one that is open? What was wrong with it, empty where nothing was.
 

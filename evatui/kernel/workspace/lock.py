@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import socket
+import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,7 +55,7 @@ class WorkspaceHeld(Exception):
 
 
 class WorkspaceLock:
-    """Held from construction to `close`. Blocking: for threads, and for one at a time."""
+    """Held from construction to `close`. Thread-safe, and blocking."""
 
     def __init__(self, state_dir: Path, *, wait_s: float = 0.0, listens: bool = True) -> None:
         """Takes the lock, waiting at most ``wait_s``; ``listens`` tells whether the holder is going to.
@@ -62,6 +63,7 @@ class WorkspaceLock:
         Raises `WorkspaceHeld`, and `OSError` where the state directory cannot be written.
         """
         self._state_dir = state_dir
+        self._guard = threading.Lock()
         deadline = time.monotonic() + wait_s
         while True:
             try:
@@ -77,7 +79,8 @@ class WorkspaceLock:
         """Writes who holds the lock and where it listens, if it does."""
         who = {"pid": os.getpid(), "host": socket.gethostname()}
         self._told = orjson.dumps({**who, "address": address, "token": token, "listens": listens}) + b"\n"
-        self._tell()
+        with self._guard:
+            self._tell()
 
     def look(self) -> bool:
         """Is the file on disk still the one that is locked? False where it was not, and was taken anew.
@@ -85,19 +88,21 @@ class WorkspaceLock:
         Raises `WorkspaceHeld` where another process has taken the workspace meanwhile, and `OSError`
         where no file can be made: then nobody else can hold it either.
         """
-        if self._fd < 0 or _is_at(self._fd, self._state_dir):
-            return True
-        fresh = _take(self._state_dir)
-        os.close(self._fd)
-        self._fd = fresh
-        self._tell()
-        return False
+        with self._guard:
+            if self._fd < 0 or _is_at(self._fd, self._state_dir):
+                return True
+            fresh = _take(self._state_dir)
+            os.close(self._fd)
+            self._fd = fresh
+            self._tell()
+            return False
 
     def close(self) -> None:
-        if self._fd >= 0:
-            os.ftruncate(self._fd, 0)
-            os.close(self._fd)
-            self._fd = -1
+        with self._guard:
+            if self._fd >= 0:
+                os.ftruncate(self._fd, 0)
+                os.close(self._fd)
+                self._fd = -1
 
     def _tell(self) -> None:
         os.pwrite(self._fd, self._told, 0)
