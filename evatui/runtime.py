@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import datetime as dt
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from evatui.kernel.admission.policy import Policy
@@ -14,6 +14,7 @@ from evatui.kernel.host.host import Host
 from evatui.kernel.lua.engine import Engine
 from evatui.kernel.model.call import KERNEL, CallReport, CallRequest
 from evatui.kernel.model.clock import SYSTEM_CLOCK, Clock, rfc3339
+from evatui.kernel.model.diagnostic import Diagnostic
 from evatui.kernel.model.manifest import AuditLevels
 from evatui.kernel.model.permissions import Permissions
 from evatui.kernel.records.audit import AuditLog, MemoryAudit
@@ -21,6 +22,7 @@ from evatui.kernel.records.codes import Code, Outcome
 from evatui.kernel.records.events import EventBus
 from evatui.kernel.registry.calls import Calls
 from evatui.kernel.registry.journal import Journal
+from evatui.kernel.registry.keeper import LOOK_EVERY_S, Keeper
 from evatui.kernel.registry.operations import Operations
 from evatui.kernel.registry.registry import Registry
 from evatui.kernel.registry.reload import Reloader
@@ -32,6 +34,7 @@ from evatui.kernel.storage.history import History
 from evatui.kernel.storage.state_store import StateStore
 from evatui.kernel.workspace.files import Tree
 from evatui.kernel.workspace.layout import Layout, open_layout
+from evatui.kernel.workspace.lock import WorkspaceHeld, WorkspaceLock
 from evatui.kernel.workspace.watch import Watch
 
 __all__ = ["Runtime"]
@@ -50,7 +53,15 @@ class Runtime:
     """
 
     def __init__(
-        self, layout: Layout, tree: Tree, database: Database, audit: AuditLog, clock: Clock, *, writes: bool
+        self,
+        layout: Layout,
+        tree: Tree,
+        database: Database,
+        audit: AuditLog,
+        clock: Clock,
+        *,
+        writes: bool,
+        lock: WorkspaceLock | None = None,
     ) -> None:
         self.layout = layout
         self.clock = clock
@@ -59,6 +70,12 @@ class Runtime:
         self.bus = EventBus(clock)
         self.history = History(database)
         self.watch: Watch | None = None
+        self.lost = ""
+        """Why the workspace is not this runtime's any more, empty while it is."""
+        self.on_lost: Callable[[], None] = lambda: None
+        """Called on the loop, once, when ``lost`` was set: whoever opened the runtime is to close it."""
+        self.on_look: Callable[[], Awaitable[None]] = _nothing
+        """Awaited after each look at the state folder, once a second."""
         self._database = database
         self._tree = tree
         self._engine = Engine()
@@ -85,6 +102,8 @@ class Runtime:
         self.operations = Operations(self.registry, self.reloader, self.history, layout, clock)
         self.calls = Calls(self.registry, host, audit, clock, self._permissions, self._levels, layout.name)
         self.shadow = shadow
+        self._keeper = Keeper(layout.state_dir, lock, audit, database)
+        self._keeping: asyncio.Task[None] | None = None
         self._watching: asyncio.Task[None] | None = None
         self._closed = False
         self._listeners: list[Callable[[], None]] = []
@@ -97,13 +116,20 @@ class Runtime:
     async def open(
         cls, root: Path, *, state_dir: Path | None = None, writes: bool = True, clock: Clock = SYSTEM_CLOCK
     ) -> Runtime:
-        """Loads all that is sound and serves it.
-
-        Raises `WorkspaceError` for a folder that is no workspace, `StorageError` for a state
-        database that cannot be used, `CallFailed` ``AuditUnavailable`` for an audit log that cannot.
-        """
+        """The workspace at ``root``, as `serve` does; raises `WorkspaceError` for a folder that is none."""
         layout = await asyncio.to_thread(open_layout, root, state_dir)
-        runtime = await asyncio.to_thread(_build, cls, layout, writes, clock)
+        return await cls.serve(layout, writes=writes, clock=clock)
+
+    @classmethod
+    async def serve(
+        cls, layout: Layout, *, writes: bool = True, clock: Clock = SYSTEM_CLOCK, lock: WorkspaceLock | None = None
+    ) -> Runtime:
+        """Loads all that is sound and serves it. ``lock`` is the caller's, and stays it: it is only looked after.
+
+        Raises `StorageError` for a state database that cannot be used, `CallFailed` ``AuditUnavailable``
+        for an audit log that cannot.
+        """
+        runtime = await asyncio.to_thread(_build, cls, layout, writes, clock, lock)
         try:
             await runtime._start(writes)
         except BaseException:
@@ -116,6 +142,7 @@ class Runtime:
         if writes:
             self._journal.write(Code.RUNTIME_STARTED, Outcome.OK, KERNEL)
             self.watch = Watch(self.layout)
+            self._keeping = asyncio.create_task(self._keep())
         await self.reloader.run(explicit=True)
         self.bus.emit("/runtime/started", {"workspace": self.layout.name, "mode": self.layout.runtime.mode})
         if self.watch is not None:
@@ -124,6 +151,11 @@ class Runtime:
     @property
     def table(self) -> Table:
         return self.registry.table
+
+    @property
+    def problems(self) -> tuple[Diagnostic, ...]:
+        """What is wrong beyond single manifests: on disk, and with what the runtime itself holds there."""
+        return (*self._keeper.problems, *self.reloader.problems)
 
     @property
     def policy(self) -> Policy | None:
@@ -147,6 +179,27 @@ class Runtime:
             except Exception as error:  # the next look may succeed; a watch that dies would be silence
                 self._journal.defect("reload", error)
 
+    async def _keep(self) -> None:
+        """Once a second: what was deleted under the runtime is made again, and who lost the workspace ends.
+
+        A second runtime can start within that second, where the whole state folder went away. Then it is the one
+        that holds the lock on disk, and this one writes nothing any more: calls under way end as ``AuditUnavailable``.
+        """
+        while True:
+            await asyncio.sleep(LOOK_EVERY_S)
+            try:
+                for noticed in await asyncio.to_thread(self._keeper.look):
+                    self._journal.write(Code.RUNTIME_DAMAGED, Outcome.ERROR, KERNEL, cause=noticed)
+                    self.bus.emit("/runtime/damaged", {"cause": noticed})
+                await self.on_look()
+            except WorkspaceHeld as held:
+                self.lost = str(held)
+                self.bus.emit("/runtime/lost", {"cause": self.lost})
+                self.on_lost()
+                return
+            except Exception as error:  # the next look may succeed
+                self._journal.defect("keeper", error)
+
     def cut(self) -> int:
         """Ends every call in flight; returns how many."""
         return self.registry.cut()
@@ -156,12 +209,10 @@ class Runtime:
         if self._closed:
             return 0
         self._closed = True
+        await _ended(self._keeping)
         if self.watch is not None:
             await self.watch.close()
-        if self._watching is not None:
-            self._watching.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._watching
+        await _ended(self._watching)
         await self.reloader.close()
         cut = await self.registry.close(self.layout.runtime.shutdown_timeout_ms)
         self.bus.emit("/runtime/stopped", {"cut": cut, "at": rfc3339(self.clock.now())})
@@ -186,7 +237,18 @@ class Runtime:
         return policy.audit_levels(candidate.manifest) if policy else AuditLevels()
 
 
-def _build(cls: type[Runtime], layout: Layout, writes: bool, clock: Clock) -> Runtime:
+async def _nothing() -> None:
+    """Nobody else has anything to look at."""
+
+
+async def _ended(task: asyncio.Task[None] | None) -> None:
+    if task is not None:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+
+
+def _build(cls: type[Runtime], layout: Layout, writes: bool, clock: Clock, lock: WorkspaceLock | None) -> Runtime:
     """Opens files and databases: blocking, so in a thread."""
     tree = Tree(layout.root)
     state_dir = layout.state_dir
@@ -197,4 +259,4 @@ def _build(cls: type[Runtime], layout: Layout, writes: bool, clock: Clock) -> Ru
     else:
         database = Database.copy_of(state_dir / _STATE_DB)
         audit = MemoryAudit(clock, state_dir / _AUDIT_DIR)
-    return cls(layout, tree, database, audit, clock, writes=writes)
+    return cls(layout, tree, database, audit, clock, writes=writes, lock=lock)

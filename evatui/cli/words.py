@@ -80,6 +80,8 @@ def _show_step(screen: Screen, step: Mapping[str, Any]) -> None:
     match step["event"]:
         case "serving":
             screen.note(f"● serving as pid {step['pid']}; ctrl+c ends it", "")
+        case "lost":
+            screen.note(f"✗ {step['cause']}: this runtime ends", "bold red")
         case "draining":
             screen.note(f"◐ draining {step['calls']} calls, at most {step['at_most_s']:.0f} s; ctrl+c cuts them", "")
         case "stopped":

@@ -28,7 +28,7 @@ def status(runtime: Runtime, socket: str | None) -> dict[str, Any]:
         "watch": {"ok": watch_ok, "word": watch_word, "detail": watch_detail},
         "audit": {"ok": audit_ok, "word": audit_word, "detail": audit_detail},
         "rejections": len(rejection_rows(runtime)),
-        "problems": [problem.to_json() for problem in runtime.reloader.problems],
+        "problems": [problem.to_json() for problem in runtime.problems],
     }
 
 

@@ -7,13 +7,13 @@ import sys
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
-from pathlib import Path
+from functools import partial
 from typing import Any, TypeVar
 
 from evatui.control.desk import Desk
 from evatui.control.server import Server
 from evatui.kernel.model.clock import SYSTEM_CLOCK, Clock
-from evatui.kernel.workspace.layout import Layout, open_layout
+from evatui.kernel.workspace.layout import Layout
 from evatui.kernel.workspace.lock import WorkspaceLock
 from evatui.runtime import Runtime
 
@@ -44,8 +44,7 @@ class Kernel:
     @classmethod
     def start(
         cls,
-        root: Path,
-        state_dir: Path | None,
+        layout: Layout,
         *,
         writes: bool,
         listens: bool,
@@ -54,33 +53,44 @@ class Kernel:
     ) -> Kernel:
         """Blocking; returns once the runtime serves.
 
-        Raises what `Runtime.open` raises, and `WorkspaceHeld` where another process holds the workspace.
+        Raises what `Runtime.serve` raises, and `WorkspaceHeld` where another process holds the workspace.
         """
         sys.setswitchinterval(_SWITCH_INTERVAL)
-        layout = open_layout(root, state_dir)
         kernel = cls()
         if writes:
             kernel._lock = WorkspaceLock(layout.state_dir, wait_s=lock_wait_s, listens=listens)
         kernel._thread.start()
         try:
-            kernel.submit(kernel._open(layout, root, state_dir, writes, listens, clock)).result()
+            kernel.submit(kernel._open(layout, writes, listens, clock)).result()
         except BaseException:
             kernel.stop()
             raise
         return kernel
 
-    async def _open(
-        self, layout: Layout, root: Path, state_dir: Path | None, writes: bool, listens: bool, clock: Clock
-    ) -> None:
-        self._runtime = await Runtime.open(root, state_dir=state_dir, writes=writes, clock=clock)
+    async def _open(self, layout: Layout, writes: bool, listens: bool, clock: Clock) -> None:
+        self._runtime = await Runtime.serve(layout, writes=writes, clock=clock, lock=self._lock)
+        self._runtime.on_lost = self._lost
         if listens and self._lock is not None:
             self._server = Server()
-            self.address, token = await self._server.listen(layout.state_dir)
-            self._lock.announce(self.address, token)
+            await self._listen(self._server, self._lock, layout)
+            self._runtime.on_look = partial(self._look, self._server, self._lock, layout)
         self.desk = Desk(self._runtime, self.address)
         if self._server is not None:
             self._server.serve(self.desk)
             self._runtime.on_change(self._server.changed)
+
+    async def _listen(self, server: Server, lock: WorkspaceLock, layout: Layout) -> None:
+        self.address, token = await server.listen(layout.state_dir)
+        await asyncio.to_thread(lock.announce, self.address, token)
+
+    async def _look(self, server: Server, lock: WorkspaceLock, layout: Layout) -> None:
+        """A socket that went away with its folder is opened again."""
+        if not await asyncio.to_thread(server.reachable):
+            await self._listen(server, lock, layout)
+
+    def _lost(self) -> None:
+        """Nobody needs to ask for it: a runtime whose workspace is another one's ends by itself."""
+        threading.Thread(target=self.stop, name="eva-lost", daemon=True).start()
 
     def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
         """Runs ``work`` on the kernel's loop. After the end of the kernel the future holds a `RuntimeError`."""
@@ -90,6 +100,11 @@ class Kernel:
         runtime = self._runtime
         assert runtime is not None  # start() has returned
         runtime.on_change(notify)
+
+    @property
+    def lost(self) -> str:
+        """Why the runtime ended by itself, empty where it did not."""
+        return self._runtime.lost if self._runtime else ""
 
     @property
     def in_flight(self) -> int:
@@ -113,14 +128,12 @@ class Kernel:
 
     def stop(self) -> int:
         """Drains and closes everything; blocking, idempotent. Returns the number of calls cut."""
-        with self._guard:
-            first = self._stopping is None
-            if first and self._thread.is_alive():
+        with self._guard:  # to the very end: whoever returns from here finds it ended
+            if self._stopping is None and self._thread.is_alive():
                 self._stopping = self.submit(self._close())
-        try:
-            return self._stopping.result() if self._stopping is not None else 0
-        finally:
-            if first:
+            try:
+                return self._stopping.result() if self._stopping is not None else 0
+            finally:
                 self._end()
 
     def _end(self) -> None:

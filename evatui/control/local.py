@@ -45,12 +45,12 @@ class LocalOperator:
             future = self.kernel.submit(work)
         except RuntimeError:
             work.close()
-            raise lost(request_id) from None
+            raise lost(request_id, self.kernel.lost) from None
         try:
             return await asyncio.shield(asyncio.wrap_future(future))
         except (asyncio.CancelledError, CancelledError):
             if future.cancelled():
-                raise lost(request_id) from None
+                raise lost(request_id, self.kernel.lost) from None
             if not self._holds and command == "capability.call":
                 future.cancel()  # a runtime of the moment runs it for nobody else
             raise
@@ -68,7 +68,7 @@ class LocalOperator:
             return await asyncio.wrap_future(self.kernel.submit(work))
         except RuntimeError:
             work.close()
-            raise lost("") from None
+            raise lost("", self.kernel.lost) from None
 
     def on_change(self, notify: Callable[[], None]) -> None:
         self._notify = notify

@@ -18,9 +18,10 @@ from evatui.kernel.model.errors import CallFailed, ErrorKind
 
 if TYPE_CHECKING:
     from evatui.control.kernel import Kernel
+    from evatui.kernel.workspace.layout import Layout
     from evatui.kernel.workspace.lock import Holder
 
-__all__ = ["OpenMode", "open_workspace", "operator_actor", "start_kernel", "workspace_root"]
+__all__ = ["OpenMode", "layout_of", "open_workspace", "operator_actor", "start_kernel", "workspace_root"]
 
 
 class OpenMode(Enum):
@@ -51,7 +52,8 @@ async def open_workspace(
     where another process holds it (``context.holder``), or where none does and one is needed.
     """
     root = await asyncio.to_thread(workspace_root, start)
-    place = await asyncio.to_thread(_state_dir, root, state_dir)
+    layout = await asyncio.to_thread(layout_of, root, state_dir)
+    place = layout.state_dir
     if mode is not OpenMode.HOLD and (holder := await _listener(place)) is not None:
         return await _attach(holder, actor, readonly)
     if mode is OpenMode.ATTACH:
@@ -65,8 +67,7 @@ async def open_workspace(
     try:
         kernel = await asyncio.to_thread(
             start_kernel,
-            root,
-            state_dir,
+            layout,
             writes=mode in (OpenMode.HOLD, OpenMode.WRITE),
             listens=mode is OpenMode.HOLD,
             clock=STILL_CLOCK if mode is OpenMode.PICTURE else SYSTEM_CLOCK,
@@ -104,19 +105,14 @@ async def _attach(holder: Holder, actor: Actor, readonly: bool) -> Operator:
     return await connect(holder, actor, readonly=readonly)
 
 
-def start_kernel(
-    root: Path, state_dir: Path | None, *, writes: bool, listens: bool, clock: Clock = SYSTEM_CLOCK
-) -> Kernel:
+def start_kernel(layout: Layout, *, writes: bool, listens: bool, clock: Clock = SYSTEM_CLOCK) -> Kernel:
     """Starts a runtime in this process; blocking. Raises `CommandFailed` as `open_workspace` does."""
     from evatui.control.kernel import LOCK_WAIT_S, Kernel
     from evatui.kernel.storage.database import StorageError
-    from evatui.kernel.workspace.layout import WorkspaceError
     from evatui.kernel.workspace.lock import WorkspaceHeld
 
     try:
-        return Kernel.start(root, state_dir, writes=writes, listens=listens, lock_wait_s=LOCK_WAIT_S, clock=clock)
-    except WorkspaceError as error:
-        raise _unfit(error) from None
+        return Kernel.start(layout, writes=writes, listens=listens, lock_wait_s=LOCK_WAIT_S, clock=clock)
     except WorkspaceHeld as held:
         raise _held(held) from None
     except StorageError as error:
@@ -162,11 +158,12 @@ def workspace_root(start: Path | None) -> Path:
     return found
 
 
-def _state_dir(root: Path, state_dir: Path | None) -> Path:
+def layout_of(root: Path, state_dir: Path | None) -> Layout:
+    """The workspace's settings and places; blocking. Raises `CommandFailed` where they cannot be read."""
     from evatui.kernel.workspace.layout import WorkspaceError, open_layout
 
     try:
-        return open_layout(root, state_dir).state_dir
+        return open_layout(root, state_dir)
     except WorkspaceError as error:
         raise _unfit(error) from None
 

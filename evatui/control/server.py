@@ -51,6 +51,8 @@ class Server:
     async def listen(self, state_dir: Path) -> tuple[str, str | None]:
         """Returns the address and the token that it asks for (None on a Unix socket)."""
         self._loop = asyncio.get_running_loop()
+        if self._server is not None:
+            self._server.close()
         for path in _unix_places(state_dir):
             with contextlib.suppress(OSError):
                 path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -67,6 +69,10 @@ class Server:
         host, port = self._server.sockets[0].getsockname()[:2]
         return f"{host}:{port}", self._token
 
+    def reachable(self) -> bool:
+        """Does the address still lead here? Blocking."""
+        return self._path is None or _identity(self._path) == self._made
+
     def serve(self, desk: Desk) -> None:
         """From now on requests are answered; those that came before have waited."""
         self._desk = desk
@@ -75,7 +81,7 @@ class Server:
     async def stop_accepting(self) -> None:
         if self._server is not None:
             self._server.close()
-        if self._path is not None and _identity(self._path) == self._made:
+        if self._path is not None and self.reachable():
             self._path.unlink(missing_ok=True)  # another one in its place is that of another runtime
 
     async def close(self) -> None:

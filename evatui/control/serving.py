@@ -9,9 +9,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from evatui.control.opening import start_kernel
+from evatui.control.exits import Exit
+from evatui.control.opening import layout_of, start_kernel
+
+if TYPE_CHECKING:
+    from evatui.control.kernel import Kernel
 
 __all__ = ["serve"]
 
@@ -24,14 +28,17 @@ def serve(
 ) -> int:
     """Serves until a signal, or until nobody has called for ``idle_exit_s``; blocking, in the main thread.
 
-    ``tell`` gets one mapping a step: ``serving``, ``draining``, ``stopped``. A second signal cuts
+    ``tell`` gets one mapping a step: ``serving``, ``lost`` where another runtime took the workspace (then this one
+    ends by itself), ``draining``, ``stopped``. A second signal cuts
     the calls that the first one waits for. Returns the exit code. Raises `CommandFailed` where the
     runtime cannot start.
     """
     with _signals() as pipe:
-        kernel = start_kernel(root, state_dir, writes=True, listens=True)
+        kernel = start_kernel(layout_of(root, state_dir), writes=True, listens=True)
         tell({"event": "serving", "pid": os.getpid(), "socket": kernel.address})
-        number = _wait(pipe, lambda: kernel.idle_s, idle_exit_s)
+        number = _wait(pipe, kernel, idle_exit_s)
+        if kernel.lost:
+            tell({"event": "lost", "cause": kernel.lost})
         tell({"event": "draining", "calls": kernel.in_flight, "at_most_s": kernel.shutdown_s})
         stopping = Thread(target=kernel.stop, name="eva-stop")
         stopping.start()
@@ -41,16 +48,19 @@ def serve(
                 kernel.cut()
         stopping.join()
         tell({"event": "stopped"})
+        if kernel.lost:
+            return Exit.UNAVAILABLE
         return 0 if number in (None, signal.SIGTERM) else 128 + number
 
 
-def _wait(pipe: int, idle_s: Callable[[], float], idle_exit_s: float | None) -> int | None:
-    """The signal that came, None where it is the idle time that ran out."""
-    while True:
-        if select.select([pipe], [], [], _TICK_S if idle_exit_s is not None else None)[0]:
+def _wait(pipe: int, kernel: Kernel, idle_exit_s: float | None) -> int | None:
+    """The signal that came, None where the idle time ran out or the workspace was lost."""
+    while not kernel.lost:
+        if select.select([pipe], [], [], _TICK_S)[0]:
             return os.read(pipe, 1)[0]
-        if idle_exit_s is not None and idle_s() >= idle_exit_s:
-            return None
+        if idle_exit_s is not None and kernel.idle_s >= idle_exit_s:
+            break
+    return None
 
 
 @contextmanager

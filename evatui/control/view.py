@@ -140,7 +140,7 @@ def rejection_rows(runtime: Runtime) -> tuple[RejectionRow, ...]:
 def _workspace_problems(runtime: Runtime) -> list[RejectionRow]:
     """What is wrong beyond single manifests, by file: a broken policy, a folder that cannot be read."""
     by_file: dict[str, list[Diagnostic]] = {}
-    for problem in runtime.reloader.problems:
+    for problem in runtime.problems:
         by_file.setdefault(problem.primary.file if problem.primary else "", []).append(problem)
     at = runtime.reloader.looked_at
     return [

@@ -162,3 +162,19 @@ def test_the_environment_and_files_outside_never_show(workspace: Path) -> None:
     assert done.returncode == 6  # the handler let the refusal through
     assert "swordfish" not in done.stdout + done.stderr
     assert str(workspace.parent) not in done.stdout + done.stderr
+
+
+def test_a_runtime_whose_workspace_another_one_took_says_so_and_ends(
+    served: subprocess.Popen[str], workspace: Path
+) -> None:
+    (workspace / ".eva").rename(workspace / ".eva.gone")
+    with subprocess.Popen([*EVA, "serve"], cwd=workspace, stderr=subprocess.PIPE, text=True) as second:
+        assert served.stdout is not None
+        told = [json.loads(line) for line in served.stdout]
+        assert [step["event"] for step in told] == ["lost", "draining", "stopped"]
+        assert f"pid {second.pid}" in told[0]["cause"]
+        assert served.wait(10) == 4
+        code, said = answer("status", cwd=workspace)
+        assert (code, said["data"]["runtime"]["pid"]) == (0, second.pid)
+        second.terminate()
+        assert second.wait(30) == 0

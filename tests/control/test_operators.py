@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import shutil
 import sqlite3
 import threading
 from collections.abc import AsyncIterator
@@ -36,6 +37,7 @@ async def opened(root: Path, mode: OpenMode, *, readonly: bool = False) -> Opera
 def workspace(tmp_path: Path) -> Path:
     root = tmp_path / "ws"
     write(root, {**GREETER, **tool("spin", SPIN, limits="{timeout_ms: 20000}", reload="{drain_timeout_ms: 50}")})
+    write(root, {"eva.yaml": "runtime: {shutdown_timeout_ms: 1000}\n"})
     return root
 
 
@@ -306,12 +308,53 @@ async def test_a_call_in_a_runtime_of_the_moment_ends_with_its_caller(workspace:
     await operator.close()
 
 
-async def test_a_runtime_whose_state_was_deleted_takes_no_other_ones_socket_along(workspace: Path) -> None:
+async def test_a_runtime_whose_state_folder_was_deleted_goes_on_in_a_new_one(
+    holder: LocalOperator, workspace: Path, monkeypatch
+) -> None:
+    monkeypatch.setattr("evatui.control.kernel.LOCK_WAIT_S", 0.0)
+    await holder.run("capability.drain", id="spin")
+    shutil.rmtree(workspace / ".eva")
+    await until((workspace / ".eva/control.sock").exists)
+    attached = await opened(workspace, OpenMode.ATTACH)
+    data = await attached.run("capability.call", name="text.greet", payload={"name": "bob"})
+    assert data["response"]["ok"]
+    assert "call.ok" in "".join(path.read_text() for path in (workspace / ".eva/audit").iterdir())
+    status = await attached.run("status")
+    assert status["audit"]["word"] == "damaged"
+    assert {problem["code"] for problem in status["problems"]} == {"EVA-119"}
+    assert [p["spans"][0]["file"] for p in status["problems"]] == [".eva/lock", ".eva/state.db"]
+    assert "EVA-119" in {d.code for row in (await attached.snapshot(Cursor())).rejections for d in row.diagnostics}
+    await attached.close()
+    with pytest.raises(CommandFailed):
+        await opened(workspace, OpenMode.HOLD)
+    await holder.close()
+    again = await opened(workspace, OpenMode.HOLD)
+    rows = (await again.run("capability.list"))["capabilities"]
+    assert {row["id"]: row["state"] for row in rows} == {"greet": "Active", "spin": "Disabled"}
+    await again.close()
+
+
+async def test_a_runtime_whose_workspace_another_one_took_writes_nothing_and_ends(workspace: Path) -> None:
     first = await opened(workspace, OpenMode.HOLD)
+    assert isinstance(first, LocalOperator)
+    running = asyncio.create_task(first.run("capability.call", name="test.spin", payload={}))
+    await until(lambda: first.kernel.in_flight)
     (workspace / ".eva").rename(workspace / ".eva.gone")
     second = await opened(workspace, OpenMode.HOLD)
+    await until(lambda: first.kernel.lost)
+    refused = None
+    with contextlib.suppress(CommandFailed):
+        refused = (await first.run("capability.call", name="text.greet", payload={"name": "bob"}))["response"]["error"]
+    assert refused is None or refused["kind"] == "AuditUnavailable"
+    first.kernel.cut()
+    assert (await running)["response"]["error"]["kind"] == "AuditUnavailable"
     await first.close()
+    with pytest.raises(CommandFailed, match="held by pid"):
+        await first.run("status")
     attached = await opened(workspace, OpenMode.ATTACH)
-    assert (await attached.run("status"))["runtime"]["socket"].endswith("/.eva/control.sock")
+    assert (await attached.run("status"))["problems"] == []
+    records = (await attached.run("audit.tail", limit=20))["records"]
+    assert records[0]["seq"] == 1
+    assert [r["code"] for r in records if r["code"].startswith("call")] == []
     await attached.close()
     await second.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -24,31 +25,13 @@ from evatui.kernel.workspace.settings import AuditMode, AuditSettings
 CALLER = Actor(CallerType.CLI, "ada")
 
 
-class TurnedClock:
-    """The system's wall clock, and a monotonic hand that a test turns."""
-
-    def __init__(self) -> None:
-        self.seconds = 100.0
-
-    def now(self):
-        return SYSTEM_CLOCK.now()
-
-    def monotonic(self) -> float:
-        return self.seconds
-
-
-@pytest.fixture
-def clock() -> TurnedClock:
-    return TurnedClock()
-
-
 @pytest.fixture
 def directory(tmp_path: Path) -> Path:
     return tmp_path / ".eva" / "audit"
 
 
-def open_log(directory: Path, clock=SYSTEM_CLOCK, **settings) -> AuditLog:
-    return AuditLog.open(directory, AuditSettings(**settings), clock)
+def open_log(directory: Path, **settings) -> AuditLog:
+    return AuditLog.open(directory, AuditSettings(**settings), SYSTEM_CLOCK)
 
 
 def call(request_id: str = "req_1", **fields) -> dict:
@@ -212,11 +195,11 @@ def test_an_intent_is_remembered_across_rotations(directory: Path) -> None:
     assert records(directory)[-1]["request_id"] == "req_lost"
 
 
-def test_a_deleted_file_is_noticed_and_the_chain_runs_on_loudly(directory: Path, clock: TurnedClock) -> None:
-    log = open_log(directory, clock)
+def test_a_deleted_file_is_noticed_and_the_chain_runs_on_loudly(directory: Path) -> None:
+    log = open_log(directory)
     record_calls(log, 3)
     (directory / "audit-1.jsonl").unlink()
-    clock.seconds += 1
+    log.look()
     record_calls(log, 1)
     ok, word, detail = log.health
     assert (ok, word) == (False, "damaged")
@@ -235,11 +218,11 @@ def test_a_deleted_file_is_noticed_and_the_chain_runs_on_loudly(directory: Path,
         (lambda path: path.open("ab").write(b'{"seq":99}\n'), "lengthened"),
     ],
 )
-def test_a_file_that_somebody_touches_is_left_behind(directory: Path, clock: TurnedClock, tamper, cause: str) -> None:
-    log = open_log(directory, clock)
+def test_a_file_that_somebody_touches_is_left_behind(directory: Path, tamper, cause: str) -> None:
+    log = open_log(directory)
     record_calls(log, 2)
     tamper(directory / "audit-1.jsonl")
-    clock.seconds += 1
+    log.look()
     record_calls(log, 1)
     log.close()
     fresh = [json.loads(line) for line in (directory / "audit-3.jsonl").read_bytes().splitlines()]
@@ -248,20 +231,35 @@ def test_a_file_that_somebody_touches_is_left_behind(directory: Path, clock: Tur
     assert fresh[1]["code"] == "call.ok"
 
 
-def test_the_file_is_looked_at_no_more_than_once_a_second(directory: Path, clock: TurnedClock) -> None:
-    log = open_log(directory, clock)
+def test_a_folder_that_is_gone_with_all_above_it_is_made_again(directory: Path) -> None:
+    log = open_log(directory)
+    record_calls(log, 2)
+    shutil.rmtree(directory.parent)
+    log.look()
     record_calls(log, 1)
-    (directory / "audit-1.jsonl").unlink()
-    clock.seconds += 0.5
-    log.begin()
-    assert log.health[0]
-    clock.seconds += 0.5
-    log.begin()
-    assert not log.health[0]
+    assert log.health[1] == "damaged"
+    assert [record["code"] for record in records(directory)] == ["audit.reopened", "call.ok"]
+    assert directory.stat().st_mode & 0o777 == 0o700
     log.close()
 
 
-def test_a_planted_link_is_not_followed(directory: Path, tmp_path: Path, clock: TurnedClock) -> None:
+def test_a_folder_that_cannot_be_made_again_refuses_calls_until_it_can(directory: Path) -> None:
+    log = open_log(directory)
+    shutil.rmtree(directory)
+    directory.write_text("in the way")
+    log.look()
+    assert log.health[1] == "unavailable"
+    with pytest.raises(CallFailed, match="AuditUnavailable"):
+        log.begin()
+    directory.unlink()
+    log.look()
+    record_calls(log, 1)
+    assert records(directory)[0]["code"] == "audit.reopened"
+    assert log.health[1] == "damaged"
+    log.close()
+
+
+def test_a_planted_link_is_not_followed(directory: Path, tmp_path: Path) -> None:
     target = tmp_path / "target"
     target.write_bytes(b"precious\n")
     directory.mkdir(parents=True)
@@ -288,9 +286,9 @@ def test_a_link_in_place_of_the_directory_is_refused(directory: Path, tmp_path: 
         open_log(directory)
 
 
-def test_what_cannot_be_written_does_not_run_until_it_can(directory: Path, clock: TurnedClock) -> None:
+def test_what_cannot_be_written_does_not_run_until_it_can(directory: Path) -> None:
     """The kernel's own limit on the size of a file stands in for a full disk: `os.write` really fails, half way."""
-    log = open_log(directory, clock)
+    log = open_log(directory)
     record_calls(log, 2)
     running = log.begin()
     size = (directory / "audit-1.jsonl").stat().st_size
@@ -304,13 +302,13 @@ def test_what_cannot_be_written_does_not_run_until_it_can(directory: Path, clock
         assert not caught.value.error.retryable
         with pytest.raises(CallFailed, match="AuditUnavailable"):
             log.begin()
-        clock.seconds += 1
+        log.look()
         with pytest.raises(CallFailed, match="AuditUnavailable"):
             log.begin()
         assert log.health[1] == "unavailable"
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
-    clock.seconds += 1
+    log.look()
     record_calls(log, 1)
     assert log.health == (True, "", "")
     log.close()
@@ -318,13 +316,11 @@ def test_what_cannot_be_written_does_not_run_until_it_can(directory: Path, clock
     assert verify(directory).ok
 
 
-def test_a_disk_without_room_for_the_calls_under_way_refuses_new_ones(
-    directory: Path, clock: TurnedClock, monkeypatch
-) -> None:
-    log = open_log(directory, clock)
+def test_a_disk_without_room_for_the_calls_under_way_refuses_new_ones(directory: Path, monkeypatch) -> None:
+    log = open_log(directory)
     running = log.begin()
     monkeypatch.setattr("evatui.kernel.records.audit.RESERVED_BYTES", 1 << 60)
-    clock.seconds += 1
+    log.look()
     with pytest.raises(CallFailed, match="no space left"):
         log.begin()
     log.final(running, end())

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -161,3 +163,42 @@ def test_kill_9_loses_nothing_that_was_acknowledged(path: Path) -> None:
     database = Database(path)
     assert StateStore(database).get("a", 1, "k") == (49, 50)
     database.close()
+
+
+@pytest.mark.parametrize("gone", [["state.db"], ["state.db", "state.db-wal", "state.db-shm"]])
+def test_a_deleted_file_is_written_again_with_all_that_was_stored(path: Path, gone: list[str]) -> None:
+    database = Database(path)
+    store = StateStore(database)
+    store.set("a", 1, "k", "kept")
+    assert database.look() == ""
+    for name in gone:
+        (path.parent / name).unlink()
+    assert "deleted" in database.look()
+    assert database.look() == ""
+    store.set("a", 1, "later", 2)
+    assert {file.name for file in path.parent.iterdir()} == {"state.db", "state.db-wal", "state.db-shm"}
+    database.close()
+    with contextlib.closing(Database(path)) as again:
+        assert [StateStore(again).get("a", 1, key)[0] for key in ("k", "later")] == ["kept", 2]
+
+
+def test_a_folder_that_is_gone_is_made_again(path: Path) -> None:
+    database = Database(path)
+    StateStore(database).set("a", 1, "k", "kept")
+    shutil.rmtree(path.parent)
+    assert "deleted" in database.look()
+    database.close()
+    with contextlib.closing(Database(path)) as again:
+        assert StateStore(again).get("a", 1, "k")[0] == "kept"
+
+
+def test_another_file_in_its_place_is_left_alone_and_nothing_is_stored_any_more(path: Path) -> None:
+    database = Database(path)
+    path.rename(path.with_name("old"))
+    path.write_bytes(b"somebody's")
+    assert "replaced" in database.look()
+    with pytest.raises(StorageError, match="replaced"), database.transaction():
+        pass
+    database.close()
+    assert path.read_bytes() == b"somebody's"
+    assert database.look()

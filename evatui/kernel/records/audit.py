@@ -30,8 +30,6 @@ __all__ = ["RESERVED_BYTES", "AuditLog", "Hook", "MemoryAudit", "Reservation"]
 RESERVED_BYTES = 65_536
 """Free disk space that must be there for each call under way."""
 _RING_BYTES = 16 * 1024 * 1024
-_LOOK_EVERY_S = 1.0
-_CLOSED = "the audit log is closed"
 
 Hook = Callable[[Mapping[str, Any]], None]
 
@@ -51,7 +49,7 @@ class _Ledger(Protocol):
 
 
 class AuditLog:
-    """Thread-safe. Everything but `since` and `health` does file IO: in a thread, never on an event loop.
+    """Thread-safe. Everything but `begin`, `since` and `health` does file IO: in a thread, never on an event loop.
 
     ``on_append`` is called with each accepted record, in the thread that wrote it and outside the lock: it must be
     cheap, and must not raise.
@@ -66,7 +64,7 @@ class AuditLog:
         self._fresh: list[dict[str, Any]] = []
         self._reservations: set[Reservation] = set()
         self._refusal = ""
-        self._next_look = 0.0
+        self._closed = False
         self._ledger = ledger(self._accept)
         self._fresh = []
 
@@ -78,9 +76,11 @@ class AuditLog:
         ``call.unknown``; records say so. Raises ``AuditUnavailable`` where the directory cannot be used.
         """
         try:
-            return cls(directory, clock, lambda accept: Chain(directory, settings, clock, accept))
+            log = cls(directory, clock, lambda accept: Chain(directory, settings, clock, accept))
         except OSError as error:
             raise _unavailable(_reason(error)) from None
+        log.look()
+        return log
 
     @property
     def health(self) -> tuple[bool, str, str]:
@@ -94,16 +94,28 @@ class AuditLog:
     def begin(self) -> Reservation:
         """Reserve the room for a call's records. Raises ``AuditUnavailable``: then nothing may run.
 
-        Cheap, but for one look a second: has the disk room, and is the file still the one that was opened?
+        Cheap, and without IO: `look` finds out beforehand whether there is anything to write to.
         """
-        if self._clock.monotonic() >= self._next_look:
-            with self._chain():
-                self._look()
         if self._refusal:
             raise _unavailable(self._refusal)
         reservation = Reservation()
         self._reservations.add(reservation)  # one step of the interpreter: needs no lock
         return reservation
+
+    def look(self) -> None:
+        """To be called once a second: has the disk room, and is the file still the one that was opened?
+
+        A file or folder that was deleted or replaced is made anew, and the chain runs on in it behind an
+        ``audit.reopened`` record; `health` stays ``damaged``. Where that fails, calls are refused until it succeeds.
+        """
+        with self._chain():
+            if self._closed:
+                return
+            try:
+                self._ledger.look(RESERVED_BYTES * (len(self._reservations) + 1), self._refusal)
+                self._refusal = ""
+            except OSError as error:
+                self._refusal = _reason(error)
 
     def release(self, reservation: Reservation) -> None:
         """Give a reservation back without a record; one that has ended already is no error."""
@@ -157,11 +169,11 @@ class AuditLog:
             lines, dropped = self._ring.since(seq)
         return [orjson.loads(line) for line in lines], dropped
 
-    def close(self) -> None:
-        """Idempotent; afterwards everything is refused."""
+    def close(self, why: str = "the audit log is closed") -> None:
+        """Idempotent; afterwards everything is refused, because of ``why``."""
         with self._lock:
-            if self._refusal != _CLOSED:
-                self._refusal = _CLOSED
+            if not self._closed:
+                self._closed, self._refusal = True, why
                 self._ledger.close()
 
     def _accept(self, record: dict[str, Any], line: bytes) -> None:
@@ -185,20 +197,9 @@ class AuditLog:
         if reservation not in self._reservations:
             raise ValueError("this reservation has ended")
 
-    def _look(self) -> None:
-        now = self._clock.monotonic()
-        if self._refusal == _CLOSED or now < self._next_look:
-            return
-        self._next_look = now + _LOOK_EVERY_S
-        try:
-            self._ledger.look(RESERVED_BYTES * (len(self._reservations) + 1), self._refusal)
-            self._refusal = ""
-        except OSError as error:
-            self._refusal = _reason(error)
-
     def _append(self, code: str, outcome: str, fields: Mapping[str, Any], **details: Any) -> None:
-        if self._refusal == _CLOSED:
-            raise _unavailable(_CLOSED, **details)
+        if self._closed:
+            raise _unavailable(self._refusal, **details)
         try:
             self._ledger.append(code, outcome, fields)
         except OSError as error:

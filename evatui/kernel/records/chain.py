@@ -55,14 +55,14 @@ class Chain:
 
         ``failed`` says why the last append failed, if it did: then a record is written to see whether it works again.
         """
-        free = shutil.disk_usage(self._directory.parent).free
-        if free < needed_bytes:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         if cause := self._file.tampering():
             name = self._file.path.name
             self.damage = f"{name} was {cause} by somebody else; the chain runs on in a new file"
             _make_private(self._directory)
             self._turn_to_new_file(Code.AUDIT_REOPENED, Outcome.ERROR, {"file": name, "cause": cause})
+        free = shutil.disk_usage(self._directory).free
+        if free < needed_bytes:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         self._settle()
         if failed:
             self._write(Code.AUDIT_RECOVERED, Outcome.OK, {**_KERNEL, "cause": failed})

@@ -33,6 +33,8 @@ class Code(StrEnum):
 
     RUNTIME_STARTED = "runtime.started"
     RUNTIME_STOPPED = "runtime.stopped"
+    RUNTIME_DAMAGED = "runtime.damaged"
+    """The lock or the state database was deleted or replaced from outside, under the running runtime."""
 
     AUDIT_ROTATED = "audit.rotated"
     """First record of a file that follows a full one; names the calls whose effects were announced before it."""

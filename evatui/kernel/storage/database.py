@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sqlite3
 import stat
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 __all__ = ["Database", "StorageError"]
@@ -63,10 +63,14 @@ class Database:
 
     def __init__(self, path: Path | None) -> None:
         self._lock = threading.RLock()
+        self._path = path
+        self._refusal = ""
+        self._closed = False
         with _explained():
             if path is not None:
                 _make_private(path)
             self._connection = _connect(str(path) if path is not None else ":memory:")
+            self._identity = _identity(path)
         try:
             with _explained():
                 self._prepare()
@@ -91,10 +95,12 @@ class Database:
                 raise
         return copy
 
-    @contextmanager
+    @contextlib.contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """Everything inside happens, or nothing of it; one thread at a time."""
         with self._lock, _explained():
+            if self._refusal:
+                raise StorageError(self._refusal)
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection
@@ -107,7 +113,46 @@ class Database:
     def close(self) -> None:
         """Idempotent."""
         with self._lock:
+            self._closed = True
             self._connection.close()
+
+    def refuse(self, why: str) -> None:
+        """From now on every use raises `StorageError` with ``why``."""
+        with self._lock:
+            self._refusal = why
+
+    def look(self) -> str:
+        """Is the file on disk still the one that is open? What was wrong with it, empty where nothing was.
+
+        For the holder of the workspace, once a second. A file that was deleted is written again from what is open,
+        and nothing is lost. Another one in its place is nobody's to overwrite: from then on every use is refused,
+        since what was stored now would be gone after the next start. Raises `StorageError` where nothing can be
+        written in place of a deleted file; the next look tries again.
+        """
+        with self._lock:
+            if self._path is None or self._closed or self._refusal:
+                return self._refusal
+            found = _identity(self._path)
+            if found is None:
+                with _explained():
+                    self._write_again(self._path)
+                return "state.db was deleted by somebody else, and was written again"
+            if found != self._identity:
+                self._refusal = "state.db was replaced by somebody else: end the runtime and start it again"
+            return self._refusal
+
+    def _write_again(self, path: Path) -> None:
+        """The old connection ends last: until then nothing is lost, and by then it knows its file as moved."""
+        beside = path.with_name(path.name + ".new")
+        beside.unlink(missing_ok=True)
+        _make_private(beside)
+        with contextlib.closing(sqlite3.connect(beside)) as copy:
+            self._connection.backup(copy)
+        for suffix in ("-wal", "-shm"):  # of the deleted file: they must not be taken for the new one's
+            path.with_name(path.name + suffix).unlink(missing_ok=True)
+        os.replace(beside, path)
+        old, self._connection, self._identity = self._connection, _connect(str(path)), _identity(path)
+        old.close()
 
     def _prepare(self) -> None:
         """Bring the schema up to date, each step in a transaction of its own."""
@@ -165,7 +210,16 @@ def _make_private(path: Path) -> None:
         os.close(descriptor)
 
 
-@contextmanager
+def _identity(path: Path | None) -> tuple[int, int] | None:
+    """None where there is no such file."""
+    try:
+        found = os.stat(path, follow_symlinks=False) if path is not None else None
+    except FileNotFoundError:
+        return None
+    return (found.st_dev, found.st_ino) if found is not None else None
+
+
+@contextlib.contextmanager
 def _explained() -> Iterator[None]:
     try:
         yield

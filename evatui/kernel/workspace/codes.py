@@ -150,6 +150,13 @@ _ENTRIES = (
         "Put several modules into one file, or split the capability.",
     ),
     ReadingCode(
+        "EVA-119",
+        Reason.FILE_MISSING,
+        "the state of the running runtime was touched",
+        "The lock keeps a second runtime out, and the state database outlives this one: both belong to the runtime.",
+        "Leave the state folder alone while a runtime holds the workspace; after a restart this is gone.",
+    ),
+    ReadingCode(
         "EVA-120",
         Reason.FILE_MISSING,
         "there is no workspace",

@@ -1,14 +1,17 @@
 """One runtime per workspace: a lock that names its holder.
 
 The lock is an advisory one of the kernel, so it ends with the process whatever kills it; the text
-in the file only tells who holds it. The file is never deleted: unlinking a locked file would let
-two processes hold "the" lock on two inodes.
+in the file only tells who holds it. The file is never deleted here: unlinking a locked file lets
+two processes hold "the" lock on two inodes. Somebody else may do that all the same, so the rule is:
+the workspace belongs to whoever has locked the file that is on disk *now*. A holder looks once a
+second, takes the new file where nobody has, and gives way where somebody does.
 """
 
 from __future__ import annotations
 
 import os
 import socket
+import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +26,7 @@ except ImportError:  # Windows: no advisory lock of this kind
 
 __all__ = ["Holder", "WorkspaceHeld", "WorkspaceLock", "holder_of"]
 
+_NAME = "lock"
 _STEP = 0.05
 _MAX_BYTES = 4096
 
@@ -51,40 +55,58 @@ class WorkspaceHeld(Exception):
 
 
 class WorkspaceLock:
-    """Held from construction to `close`."""
+    """Held from construction to `close`. Thread-safe, and blocking."""
 
     def __init__(self, state_dir: Path, *, wait_s: float = 0.0, listens: bool = True) -> None:
         """Takes the lock, waiting at most ``wait_s``; ``listens`` tells whether the holder is going to.
 
-        Blocking: call it off the loop.
-
         Raises `WorkspaceHeld`, and `OSError` where the state directory cannot be written.
         """
-        state_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self._fd = os.open(
-            state_dir / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0), 0o600
-        )
+        self._state_dir = state_dir
+        self._guard = threading.Lock()
         deadline = time.monotonic() + wait_s
-        while not _try_lock(self._fd):
-            if time.monotonic() >= deadline:
-                holder = _read(self._fd)
-                os.close(self._fd)
-                raise WorkspaceHeld(holder)
+        while True:
+            try:
+                self._fd = _take(state_dir)
+                break
+            except WorkspaceHeld:
+                if time.monotonic() >= deadline:
+                    raise
             time.sleep(_STEP)
         self.announce(None, listens=listens)
 
     def announce(self, address: str | None, token: str | None = None, *, listens: bool = True) -> None:
         """Writes who holds the lock and where it listens, if it does."""
         who = {"pid": os.getpid(), "host": socket.gethostname()}
-        text = orjson.dumps({**who, "socket": address, "token": token, "listens": listens})
-        os.pwrite(self._fd, text + b"\n", 0)
-        os.ftruncate(self._fd, len(text) + 1)
+        self._told = orjson.dumps({**who, "socket": address, "token": token, "listens": listens}) + b"\n"
+        with self._guard:
+            self._tell()
+
+    def look(self) -> bool:
+        """Is the file on disk still the one that is locked? False where it was not, and was taken anew.
+
+        Raises `WorkspaceHeld` where another process has taken the workspace meanwhile, and `OSError`
+        where no file can be made: then nobody else can hold it either.
+        """
+        with self._guard:
+            if self._fd < 0 or _is_at(self._fd, self._state_dir):
+                return True
+            fresh = _take(self._state_dir)
+            os.close(self._fd)
+            self._fd = fresh
+            self._tell()
+            return False
 
     def close(self) -> None:
-        if self._fd >= 0:
-            os.ftruncate(self._fd, 0)
-            os.close(self._fd)
-            self._fd = -1
+        with self._guard:
+            if self._fd >= 0:
+                os.ftruncate(self._fd, 0)
+                os.close(self._fd)
+                self._fd = -1
+
+    def _tell(self) -> None:
+        os.pwrite(self._fd, self._told, 0)
+        os.ftruncate(self._fd, len(self._told))
 
     def __enter__(self) -> WorkspaceLock:
         return self
@@ -100,13 +122,35 @@ def holder_of(state_dir: Path) -> Holder | None:
     try:
         # without O_NONBLOCK a pipe in its place would be waited for
         flags = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-        fd = os.open(state_dir / "lock", flags)
+        fd = os.open(state_dir / _NAME, flags)
     except OSError:
         return None
     try:
         return None if _try_lock(fd, shared=True) else _read(fd) or Holder(0, "")
     finally:
         os.close(fd)
+
+
+def _take(state_dir: Path) -> int:
+    """The locked file, as it is on disk: one that was exchanged between opening and locking is not the lock."""
+    state_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    while True:
+        fd = os.open(state_dir / _NAME, flags, 0o600)
+        if not _try_lock(fd):
+            holder = _read(fd)
+            os.close(fd)
+            raise WorkspaceHeld(holder)
+        if _is_at(fd, state_dir):
+            return fd
+        os.close(fd)
+
+
+def _is_at(fd: int, state_dir: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(fd), os.stat(state_dir / _NAME, follow_symlinks=False))
+    except OSError:
+        return False
 
 
 def _try_lock(fd: int, *, shared: bool = False) -> bool:
