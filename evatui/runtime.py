@@ -37,11 +37,11 @@ from evatui.kernel.workspace.layout import Layout, open_layout
 from evatui.kernel.workspace.lock import WorkspaceHeld, WorkspaceLock
 from evatui.kernel.workspace.watch import Watch
 
-__all__ = ["Runtime"]
+__all__ = ["AUDIT_DIR", "Runtime"]
 
 _LOADS_AT_ONCE = 64
 _STATE_DB = "state.db"
-_AUDIT_DIR = "audit"
+AUDIT_DIR = "audit"
 
 
 class Runtime:
@@ -255,8 +255,8 @@ def _build(cls: type[Runtime], layout: Layout, writes: bool, clock: Clock, lock:
     if writes:
         state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         database = Database(state_dir / _STATE_DB)
-        audit = AuditLog.open(state_dir / _AUDIT_DIR, layout.audit, clock)
+        audit = AuditLog.open(state_dir / AUDIT_DIR, layout.audit, clock)
     else:
         database = Database.copy_of(state_dir / _STATE_DB)
-        audit = MemoryAudit(clock, state_dir / _AUDIT_DIR)
+        audit = MemoryAudit(clock, state_dir / AUDIT_DIR)
     return cls(layout, tree, database, audit, clock, writes=writes, lock=lock)

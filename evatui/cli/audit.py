@@ -13,9 +13,11 @@ from evatui.cli.options import Settings, Words
 from evatui.cli.screen import Screen
 from evatui.cli.session import finish
 from evatui.cli.show import audit_cells, show_audit
+from evatui.control.exits import Exit
 from evatui.control.opening import OpenMode
-from evatui.control.operator import Operator
+from evatui.control.operator import CommandFailed, Operator
 from evatui.control.snapshot import Cursor
+from evatui.kernel.model.errors import ErrorKind
 
 __all__ = ["audit"]
 
@@ -36,6 +38,19 @@ def tail(settings: Settings, limit: int, follow: bool) -> Answer | None:
         return None
     data = settings.ask("audit.tail", limit=limit)
     return Answer(data, partial(_show, data=data))
+
+
+@audit.command()
+@click.pass_obj
+def verify(settings: Settings) -> Answer:
+    """Check the chain of records; repairs nothing. Exit code 2 on the first bad record."""
+    data = settings.ask("audit.verify")
+    bad = data["first_bad"]
+    if bad is None:
+        return Answer(data, lambda screen: screen.line(f"✓ {data['records']} records, each in its place"))
+    place = f"record {bad['seq']}, {bad['file']} line {bad['line']}"
+    failed = CommandFailed(ErrorKind.CONFLICT, f"{bad['kind']} at {place}: {bad['message']}", data=data)
+    return Answer(data, lambda screen: None, Exit.INVALID, failed)
 
 
 def _show(screen: Screen, data: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""The ``data`` of the queries, in the shapes of interfaces §6."""
+"""The ``data`` of the queries, in the shapes that scripts rely on."""
 
 from __future__ import annotations
 

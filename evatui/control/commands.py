@@ -15,7 +15,7 @@ __all__ = ["COMMANDS", "Command", "Danger"]
 
 
 class Danger(IntEnum):
-    """How a person must confirm (console page, section Danger)."""
+    """How a person must confirm."""
 
     FREE = 0
     PLAN = 1
@@ -49,6 +49,7 @@ _ALL = (
     Command("capability.enable", "Switch a capability on again", Danger.PLAN, effects=True),
     Command("capability.rollback", "Serve an earlier generation again", Danger.DIALOG, True, True),
     Command("audit.tail", "The newest audit records"),
+    Command("audit.verify", "Is every audit record the one that was written, and in its place"),
     Command("events", "Events since a sequence number"),
 )
 

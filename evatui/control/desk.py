@@ -14,10 +14,11 @@ from evatui.kernel.model.call import Actor, CallRequest
 from evatui.kernel.model.errors import CallFailed, ErrorKind
 from evatui.kernel.model.ids import new_id
 from evatui.kernel.model.text import clean_line
+from evatui.kernel.records.verify import verify
 from evatui.kernel.registry.capability import Capability
 from evatui.kernel.registry.reload import Plan
 from evatui.kernel.storage.database import StorageError
-from evatui.runtime import Runtime
+from evatui.runtime import AUDIT_DIR, Runtime
 
 __all__ = ["Desk"]
 
@@ -52,6 +53,7 @@ class Desk:
             "capability.enable": self._enable,
             "capability.rollback": self._rollback,
             "audit.tail": self._audit,
+            "audit.verify": self._verify,
             "events": self._events,
         }
 
@@ -116,6 +118,10 @@ class Desk:
     async def _audit(self, params: Params, actor: Actor) -> dict[str, Any]:
         limit = max(1, min(_number(params, "limit") or _TAIL, _MAX_TAIL))
         return {"records": await asyncio.to_thread(self._runtime.audit.tail, limit)}
+
+    async def _verify(self, params: Params, actor: Actor) -> dict[str, Any]:
+        directory = self._runtime.layout.state_dir / AUDIT_DIR
+        return (await asyncio.to_thread(verify, directory)).to_json()
 
     async def _events(self, params: Params, actor: Actor) -> dict[str, Any]:
         events, lost = self._runtime.bus.since(_number(params, "since") or 0)

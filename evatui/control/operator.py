@@ -15,7 +15,7 @@ __all__ = ["CommandFailed", "Operator", "lost", "refuse_if_readonly"]
 
 
 class CommandFailed(Exception):
-    """A command that was refused or failed; the fields are the JSON error of interfaces §6."""
+    """A command that was refused or failed; the fields are those of the error that ``eva -o json`` prints."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class Operator(Protocol):
     readonly: bool
 
     async def run(self, command: str, **params: Any) -> dict[str, Any]:
-        """The ``data`` of a command of `evatui.control.commands.COMMANDS` (shapes: interfaces §6).
+        """The ``data`` of a command of `evatui.control.commands.COMMANDS`.
 
         Raises `CommandFailed`; a lost runtime is ``Unavailable`` with "outcome unknown".
         """

@@ -178,3 +178,18 @@ def test_a_runtime_whose_workspace_another_one_took_says_so_and_ends(
         assert (code, said["data"]["runtime"]["pid"]) == (0, second.pid)
         second.terminate()
         assert second.wait(30) == 0
+
+
+def test_a_flipped_byte_in_the_audit_log_is_named(workspace: Path) -> None:
+    code, said = answer("audit", "verify", cwd=workspace)
+    assert (code, said["data"]["records"]) == (0, 0)
+    for name in ("ann", "bob"):
+        answer("capability", "call", "text.greet", "--payload", json.dumps({"name": name}), cwd=workspace)
+    code, said = answer("audit", "verify", cwd=workspace)
+    assert (code, said["data"]["ok"]) == (0, True)
+    (log,) = (workspace / ".eva/audit").glob("*.jsonl")
+    lines = log.read_bytes().split(b"\n")
+    lines[2] = lines[2].replace(b'"outcome":"ok"', b'"outcome":"OK"')
+    log.write_bytes(b"\n".join(lines))
+    code, said = answer("audit", "verify", cwd=workspace)
+    assert (code, said["data"]["first_bad"]["seq"]) == (2, 3)

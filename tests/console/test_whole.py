@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import termios
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -135,6 +136,7 @@ def test_a_terminal_that_is_not_read_does_not_keep_it(workspace: Path) -> None:
     terminal.signal(signal.SIGTERM)
     assert terminal.wait(reading=False) == 128 + signal.SIGTERM
     assert records(workspace)[-1]["code"] == "runtime.stopped"
+    assert termios.tcgetattr(terminal.slave)[:4] == terminal.modes[:4]
     terminal.close()
 
 

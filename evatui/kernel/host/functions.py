@@ -1,4 +1,4 @@
-"""The functions of ``ctx.host`` (interfaces §4)."""
+"""The functions of ``ctx.host``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The places that no grant opens: secrets, the kernel's own state, and what decides over grants (interfaces §4)."""
+"""The places that no grant opens: secrets, the kernel's own state, and what decides over grants."""
 
 from __future__ import annotations
 

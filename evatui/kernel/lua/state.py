@@ -70,12 +70,6 @@ class State:
         self._running = False
         self._killed = False
 
-    @property
-    def used_bytes(self) -> int:
-        """What the program holds, beside the sandbox itself."""
-        used: int = self._lua.get_memory_used(total=True) - self._base
-        return max(0, used)
-
     def load(self, program: Program) -> tuple[Any, ...]:
         spec = {
             "script": _chunk(program.script.name, program.script.source),

@@ -1,4 +1,4 @@
-"""One thing wrong with something on disk, as a person reads it (interfaces §5)."""
+"""One thing wrong with something on disk, as a person reads it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a call can end in besides an answer (interfaces §5)."""
+"""What a call can end in besides an answer."""
 
 from __future__ import annotations
 

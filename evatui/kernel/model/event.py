@@ -1,4 +1,4 @@
-"""The envelope of an event (interfaces §7)."""
+"""The envelope of an event."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Identifiers and their grammars (interfaces §2)."""
+"""Identifiers and their grammars."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The state machine of a generation (REG-1)."""
+"""The state machine of a generation."""
 
 from __future__ import annotations
 

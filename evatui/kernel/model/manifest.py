@@ -1,4 +1,4 @@
-"""A capability as its manifest declares it, every default filled in (interfaces §2)."""
+"""A capability as its manifest declares it, every default filled in."""
 
 from __future__ import annotations
 
@@ -143,4 +143,4 @@ class Manifest:
     state_schema: int = 1
     """Version of the durable state: its keys are kept apart from those of other versions."""
     raw: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
-    """The manifest as read, with every default of interfaces §2 filled in: what ``inspect`` shows."""
+    """The manifest as read, with every default filled in: what ``inspect`` shows."""

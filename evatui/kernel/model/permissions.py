@@ -1,4 +1,4 @@
-"""What a capability asks for and what a policy grants: one vocabulary for both (interfaces §2, §3).
+"""What a capability asks for and what a policy grants: one vocabulary for both.
 
 Absent is nothing, an empty list is nothing, only an explicit ``"*"`` is all.
 """

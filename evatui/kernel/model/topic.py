@@ -1,4 +1,4 @@
-"""Topics: ``/seg/seg``; in a pattern ``*`` is one segment and a last ``**`` is zero or more (interfaces §7)."""
+"""Topics: ``/seg/seg``; in a pattern ``*`` is one segment and a last ``**`` is zero or more."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The audit log: what happened, in a chain that shows when somebody changed it (interfaces §8).
+"""The audit log: what happened, in a chain that shows when somebody changed it.
 
 A record is accepted when the operating system has it (mode ``write``: it survives the death of this
 process), or when the disk has it (mode ``durable``). What cannot be written down does not run.

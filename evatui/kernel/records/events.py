@@ -1,4 +1,4 @@
-"""The event bus: everyone may listen, nobody can slow it down (interfaces §7)."""
+"""The event bus: everyone may listen, nobody can slow it down."""
 
 from __future__ import annotations
 

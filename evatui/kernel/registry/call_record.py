@@ -1,4 +1,4 @@
-"""How a call is written down (interfaces §8)."""
+"""How a call is written down."""
 
 from __future__ import annotations
 

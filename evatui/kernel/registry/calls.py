@@ -150,6 +150,16 @@ class Calls:
             self._audit.final(reservation, self._record(flight, response))
             return response
 
+        try:
+            return await self._enter(generation, flight, host, finish)
+        except BaseException:
+            self._audit.release(reservation)  # of a call that was cancelled before it began
+            raise
+
+    async def _enter(
+        self, generation: Generation, flight: Flight, host: BoundHost, finish: Callable[[Outcome], Response]
+    ) -> Response:
+        candidate = generation.candidate
         return await generation.program.call(
             candidate.manifest.lua.entry,
             self._request_value(generation, flight),

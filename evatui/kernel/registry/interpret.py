@@ -1,4 +1,4 @@
-"""What a handler's outcome means to its caller (interfaces §4, §5). Pure; runs in the worker thread."""
+"""What a handler's outcome means to its caller. Pure; runs in the worker thread."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class Journal:
         actor: Actor = KERNEL,
         **extra: Any,
     ) -> None:
-        """Emits ``/capability/<what>`` (interfaces §7)."""
+        """Emits ``/capability/<what>``."""
         payload = {
             "id": capability_id,
             "generation": generation,

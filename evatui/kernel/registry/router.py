@@ -1,4 +1,4 @@
-"""Which capability answers a name (REG-3), and why none does."""
+"""Which capability answers a name, and why none does."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from evatui.kernel.storage.database import StorageError
 __all__ = ["SHADOW_SECONDS", "Shadow", "broken"]
 
 SHADOW_SECONDS = 5.0
-"""Load plus health run under the manifest's limits and at most this long (interfaces §4)."""
+"""Load plus health run under the manifest's limits and at most this long."""
 
 
 class Shadow:
