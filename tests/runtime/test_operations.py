@@ -198,3 +198,15 @@ async def test_one_unknown_id_keeps_a_reload_from_changing_the_others(start, wor
         await runtime.reloader.run(actor=ANN, explicit=True, ids=("greet", "nobody"))
     assert refused.value.error.kind is ErrorKind.NOT_FOUND
     assert runtime.table is serving
+
+
+async def test_a_call_that_waits_in_line_at_a_drain_hears_what_a_new_one_hears(start, workspace: Path) -> None:
+    write(workspace, tool("spin", SPIN, limits="{concurrency: 1}", reload="{drain_timeout_ms: 50}"))
+    runtime = await start()
+    calls = [asyncio.create_task(call(runtime, "test.spin", {})) for _ in range(2)]
+    await until(lambda: runtime.registry.capabilities["spin"].limiter.queued)
+    await runtime.operations.drain("spin", ANN)
+    waited = (await calls[1]).response.error
+    new = (await call(runtime, "test.spin", {})).response.error
+    assert waited.details["reason"] == "drained"
+    assert (waited.kind, waited.message, waited.details) == (new.kind, new.message, new.details)
