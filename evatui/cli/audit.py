@@ -14,7 +14,7 @@ from evatui.cli.screen import Screen
 from evatui.cli.session import finish
 from evatui.cli.show import audit_cells, show_audit
 from evatui.control.opening import OpenMode
-from evatui.control.operator import Operator
+from evatui.control.operator import CommandFailed, Operator
 from evatui.control.snapshot import Cursor
 
 __all__ = ["audit"]
@@ -65,7 +65,13 @@ async def _follow_from(settings: Settings, screen: Screen, operator: Operator, s
     operator.on_change(notify)
     cursor = Cursor(audit=seq)
     while not screen.closed:
-        snapshot = await operator.snapshot(cursor)
+        try:
+            snapshot = await operator.snapshot(cursor)
+        except CommandFailed as failed:
+            if not failed.context.get("stopped"):
+                raise
+            screen.note("· the runtime stopped", "")
+            return
         for row in snapshot.audit:
             _write(settings, screen, dict(row.record))
         cursor = snapshot.cursor
