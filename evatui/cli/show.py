@@ -74,12 +74,14 @@ def _indicator(value: Any) -> Any:
 
 
 def show_capabilities(screen: Screen, data: Mapping[str, Any]) -> None:
-    rows = data["capabilities"]
-    if not rows:
+    rows, problems = data["capabilities"], data.get("problems") or ()
+    if rows:
+        columns = ("STATE", "ID", "GENERATION", "PROVIDES", "IN FLIGHT", "DISK", "REASON")
+        screen.table(columns, [_capability(row) for row in rows])
+    elif not problems:
         screen.line("This workspace has no capabilities.")
-        return
-    columns = ("STATE", "ID", "GENERATION", "PROVIDES", "IN FLIGHT", "DISK", "REASON")
-    screen.table(columns, [_capability(row) for row in rows])
+    for problem in problems:
+        screen.line(f"✗ {problem['code']} {problem['message']}", "red")
 
 
 def _capability(row: Mapping[str, Any]) -> tuple[str | Text, ...]:
