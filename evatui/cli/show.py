@@ -189,6 +189,8 @@ def show_rejections(screen: Screen, data: Mapping[str, Any]) -> None:
 def show_receipt(screen: Screen, data: Mapping[str, Any]) -> None:
     way = " → ".join(str(data[key]) for key in ("from", "to") if data.get(key))
     screen.line(f"{data['action']} {data['id']}: {way}  ({data.get('duration_ms', 0)} ms)")
+    if note := data.get("note"):
+        screen.line(note, "yellow")
 
 
 def show_audit(screen: Screen, records: Sequence[Mapping[str, Any]]) -> None:

@@ -145,6 +145,34 @@ async def test_enable_after_a_rollback_serves_what_served_and_not_what_was_rolle
     assert (await call(runtime)).response.result["by"] == "one"
 
 
+@pytest.mark.parametrize("broken", ["function invoke(", "error('no')"])
+async def test_enable_beside_a_refused_file_serves_what_served_last_and_says_so(
+    start, workspace: Path, broken: str
+) -> None:
+    runtime = await start()
+    await updated(runtime, workspace, SCRIPT.replace("one", "two"))
+    number = runtime.table.active["greet"].name.short
+    await runtime.operations.drain("greet", ANN)
+    await updated(runtime, workspace, broken)
+    receipt = await runtime.operations.enable("greet", ANN)
+    assert (await call(runtime)).response.result["by"] == "two"
+    assert receipt.target == runtime.table.active["greet"].name.id
+    assert f"{number}, which served before, serves again" in receipt.note
+    rejection = runtime.registry.capabilities["greet"].rejection
+    assert rejection is not None
+    assert rejection.diagnostics[0].code in receipt.note
+    assert runtime.history.holds() == {}
+
+
+async def test_enable_with_nothing_good_to_serve_says_why(start, workspace: Path) -> None:
+    runtime = await start()
+    await runtime.operations.drain("greet", ANN)
+    save(workspace, "capabilities/policies/default.yaml", "version: 1\ndeny: {ids: [greet]}\n")
+    with pytest.raises(CallFailed, match="EVA-413"):
+        await runtime.operations.enable("greet", ANN)
+    assert "greet" not in runtime.table.active
+
+
 async def test_a_disable_during_a_load_is_not_undone_by_it(start, workspace: Path) -> None:
     runtime = await start()
     save(workspace, "capabilities/tools/greet.lua", SLEEPY)

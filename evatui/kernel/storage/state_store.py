@@ -61,7 +61,8 @@ class StateStore:
 
         With ``expected_version`` only over that version (0: the key must not exist yet), else ``Conflict`` with
         ``details.version``. ``InvalidInput`` for a key that is not 1-256 visible characters or a value that is not
-        JSON-like; ``HostError`` where all keys and values together would be over ``limit_bytes``, or the keys over ``limit_keys``.
+        JSON-like; ``HostError`` where all keys and values together would be over ``limit_bytes``, or the
+        keys over ``limit_keys``.
         """
         data = _encoded(value)
         size = len(_checked(key)) + len(data)
