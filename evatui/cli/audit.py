@@ -80,7 +80,13 @@ async def _follow_from(settings: Settings, screen: Screen, operator: Operator, s
     operator.on_change(notify)
     cursor = Cursor(audit=seq)
     while not screen.closed:
-        snapshot = await operator.snapshot(cursor)
+        try:
+            snapshot = await operator.snapshot(cursor)
+        except CommandFailed as failed:
+            if not failed.context.get("stopped"):
+                raise
+            screen.note("· the runtime stopped", "")
+            return
         for row in snapshot.audit:
             _write(settings, screen, dict(row.record))
         cursor = snapshot.cursor

@@ -74,12 +74,14 @@ def _indicator(value: Any) -> Any:
 
 
 def show_capabilities(screen: Screen, data: Mapping[str, Any]) -> None:
-    rows = data["capabilities"]
-    if not rows:
+    rows, problems = data["capabilities"], data.get("problems") or ()
+    if rows:
+        columns = ("STATE", "ID", "GENERATION", "PROVIDES", "IN FLIGHT", "DISK", "REASON")
+        screen.table(columns, [_capability(row) for row in rows])
+    elif not problems:
         screen.line("This workspace has no capabilities.")
-        return
-    columns = ("STATE", "ID", "GENERATION", "PROVIDES", "IN FLIGHT", "DISK", "REASON")
-    screen.table(columns, [_capability(row) for row in rows])
+    for problem in problems:
+        screen.line(f"✗ {problem['code']} {problem['message']}", "red")
 
 
 def _capability(row: Mapping[str, Any]) -> tuple[str | Text, ...]:
@@ -187,6 +189,8 @@ def show_rejections(screen: Screen, data: Mapping[str, Any]) -> None:
 def show_receipt(screen: Screen, data: Mapping[str, Any]) -> None:
     way = " → ".join(str(data[key]) for key in ("from", "to") if data.get(key))
     screen.line(f"{data['action']} {data['id']}: {way}  ({data.get('duration_ms', 0)} ms)")
+    if note := data.get("note"):
+        screen.line(note, "yellow")
 
 
 def show_audit(screen: Screen, records: Sequence[Mapping[str, Any]]) -> None:

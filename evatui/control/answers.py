@@ -28,8 +28,12 @@ def status(runtime: Runtime, socket: str | None) -> dict[str, Any]:
         "watch": {"ok": watch_ok, "word": watch_word, "detail": watch_detail},
         "audit": {"ok": audit_ok, "word": audit_word, "detail": audit_detail},
         "rejections": len(rejection_rows(runtime)),
-        "problems": [problem.to_json() for problem in runtime.problems],
+        "problems": _problems(runtime),
     }
+
+
+def _problems(runtime: Runtime) -> list[dict[str, Any]]:
+    return [problem.to_json() for problem in runtime.problems]
 
 
 def _counts(runtime: Runtime) -> dict[str, int]:
@@ -62,7 +66,7 @@ def listed(runtime: Runtime) -> dict[str, Any]:
         }
         for path, (rejection, _) in sorted(runtime.registry.strays.items())
     ]
-    return {"capabilities": rows + strays}
+    return {"capabilities": rows + strays, "problems": _problems(runtime)}
 
 
 def _row(capability: Capability) -> dict[str, Any]:

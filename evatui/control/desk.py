@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
@@ -25,6 +26,7 @@ __all__ = ["Desk"]
 _TAIL = 20
 _MAX_TAIL = 10_000
 _MAX_EVENTS = 1_000
+_REQUEST_ID = re.compile(r"[A-Za-z0-9_.:-]{1,64}", re.ASCII)
 
 Params = Mapping[str, Any]
 Answer = Awaitable[dict[str, Any]]
@@ -59,9 +61,10 @@ class Desk:
 
     async def run(self, command: str, params: Params, actor: Actor) -> dict[str, Any]:
         """The ``data`` of ``command``. Raises `CommandFailed`, and nothing else."""
-        request_id = _text(params, "request_id") or new_id("req")
         self._running += 1
+        request_id = ""
         try:
+            request_id = _request_id(params)
             work = self._work.get(command)
             if work is None:
                 raise CommandFailed(ErrorKind.INVALID_INPUT, f"no command {clean_line(command, 64)}")
@@ -212,6 +215,14 @@ def _text(params: Params, key: str) -> str | None:
     if value is not None and not _is_text(value):
         raise _unfit(key, "text")
     return str(value) if value is not None else None
+
+
+def _request_id(params: Params) -> str:
+    """The caller's, or a new one; it goes into records, so it has the shape of one."""
+    given = _text(params, "request_id") or new_id("req")
+    if not _REQUEST_ID.fullmatch(given):
+        raise _unfit("request_id", "1 to 64 characters of A-Z a-z 0-9 _ . : -")
+    return given
 
 
 def _is_text(value: Any) -> bool:

@@ -88,13 +88,16 @@ def refuse_if_readonly(operator: Operator, command: str) -> None:
         )
 
 
-def lost(request_id: str, why: str = "") -> CommandFailed:
-    """The runtime ended, or its socket was lost, before it answered; ``why`` it did, where that is known."""
+def lost(request_id: str, why: str = "", *, stopped: bool = False) -> CommandFailed:
+    """The runtime ended, or its socket was lost, before it answered; ``why`` it did, where that is known.
+
+    ``context.stopped``: it said goodbye, so nothing went wrong with it.
+    """
     asked = f" {request_id}" if request_id else ""
     cause = f" ({why})" if why else ""
     return CommandFailed(
         ErrorKind.UNAVAILABLE,
         f"the runtime was lost{cause} before it answered{asked}: outcome unknown, see the audit log",
         suggestion="eva audit tail",
-        context={"request_id": request_id},
+        context={"request_id": request_id, "stopped": stopped},
     )

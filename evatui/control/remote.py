@@ -43,6 +43,7 @@ class RemoteOperator:
         self._ids = itertools.count(1)
         self._waiting: dict[int, asyncio.Future[Any]] = {}
         self._notify: Callable[[], None] | None = None
+        self._stopped = False
         self._reading = asyncio.get_running_loop().create_task(self._read(reader))
 
     async def run(self, command: str, **params: Any) -> dict[str, Any]:
@@ -74,7 +75,7 @@ class RemoteOperator:
 
     async def _ask(self, method: str, params: dict[str, Any], request_id: str) -> Any:
         if self._reading.done():
-            raise lost(request_id)
+            raise lost(request_id, stopped=self._stopped)
         number = next(self._ids)
         line = _line({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
         future = self._waiting[number] = asyncio.get_running_loop().create_future()
@@ -83,7 +84,7 @@ class RemoteOperator:
             await self._writer.drain()
             reply = await future
         except ConnectionError:
-            raise lost(request_id) from None
+            raise lost(request_id, stopped=self._stopped) from None
         finally:
             self._waiting.pop(number, None)
         if "error" in reply:
@@ -97,6 +98,8 @@ class RemoteOperator:
                 waiting = self._waiting.get(message.get("id"))
                 if waiting is not None and not waiting.done():
                     waiting.set_result(message)
+                elif message.get("method") == "stopped":
+                    self._stopped = True
                 elif message.get("method") == "changed" and self._notify is not None:
                     self._notify()
         except (ConnectionError, ValueError):

@@ -85,6 +85,9 @@ class Server:
             self._path.unlink(missing_ok=True)  # another one in its place is that of another runtime
 
     async def close(self) -> None:
+        """Says goodbye to whoever watches, and hangs up."""
+        for peer in self._watchers:
+            peer.writer.write(encode({"jsonrpc": "2.0", "method": "stopped"}))
         open_tasks = (*self._commands, *self._peers)
         for task in open_tasks:
             task.cancel()

@@ -23,7 +23,7 @@ from evatui.control.snapshot import (
 )
 from evatui.kernel.admission.verdict import Rejection
 from evatui.kernel.model.clock import rfc3339
-from evatui.kernel.model.diagnostic import Diagnostic
+from evatui.kernel.model.diagnostic import Diagnostic, Reason
 from evatui.kernel.model.event import Event
 from evatui.kernel.model.lifecycle import State
 from evatui.kernel.model.text import clean_line
@@ -118,6 +118,8 @@ def reason_of(capability: Capability) -> str | None:
     """Why a capability does not serve what the disk holds, None where it does."""
     if capability.gone:
         return "removed"
+    if capability.denied:
+        return Reason.POLICY_DENIED.value
     if capability.rejection is not None:
         return capability.rejection.diagnostics[0].reason.value
     if capability.active is None and capability.state in (State.DISABLED, State.DRAINING):

@@ -40,11 +40,13 @@ def snapshot(*seqs: int) -> ConsoleSnapshot:
 
 
 class Stream(FakeOperator):
-    """Ends like a lost runtime when its snapshots are used up."""
+    """Ends like a lost runtime when its snapshots are used up, or like one that ``stopped``."""
+
+    stopped = False
 
     async def snapshot(self, since: Cursor) -> ConsoleSnapshot:
         if not self.snapshots:
-            raise CommandFailed(ErrorKind.UNAVAILABLE, "the runtime is gone")
+            raise CommandFailed(ErrorKind.UNAVAILABLE, "the runtime is gone", context={"stopped": self.stopped})
         return await super().snapshot(since)
 
 
@@ -82,3 +84,11 @@ def test_as_text_each_record_is_a_line(follow: Any) -> None:
 def test_it_follows_only_a_runtime_that_holds_the_workspace(follow: Any) -> None:
     _, operator = follow(snapshot(3))
     assert operator.opened[0][0] is OpenMode.ATTACH
+
+
+def test_it_ends_well_with_a_runtime_that_stops(follow: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Stream, "stopped", True)
+    said, operator = follow(snapshot(3))
+    assert (said.code, said.err) == (0, "· the runtime stopped\n")
+    assert [json.loads(line)["seq"] for line in said.out.splitlines()] == [1, 2, 3]
+    assert operator.closed == 1

@@ -102,3 +102,9 @@ def test_a_plan_counts_and_names_its_digest(eva: Eva) -> None:
     assert "~ update  c0" in said.out
     assert "nothing was switched: 1 update, 2 unchanged" in said.out
     assert "plan d1" in said.out
+
+
+def test_a_list_beside_a_folder_that_cannot_be_searched_says_so(eva: Eva) -> None:
+    problem = {"code": "EVA-116", "message": "capabilities cannot be searched: permission denied"}
+    said = eva("capability", "list", capability__list={"capabilities": [], "problems": [problem]})
+    assert said.out == "✗ EVA-116 capabilities cannot be searched: permission denied\n"

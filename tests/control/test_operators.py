@@ -86,6 +86,13 @@ async def test_unfit_parameters_are_named(operator: Operator, params: dict[str, 
     assert "id" in failed.value.message
 
 
+@pytest.mark.parametrize("request_id", ["x" * 65, "a b", "a\nb", "\u00e9", 7])
+async def test_a_request_id_has_the_shape_of_one(operator: Operator, request_id: object) -> None:
+    with pytest.raises(CommandFailed, match="request_id") as failed:
+        await operator.run("capability.call", name="text.greet", payload={"name": "bob"}, request_id=request_id)
+    assert failed.value.kind is ErrorKind.INVALID_INPUT
+
+
 async def test_text_that_is_not_utf_8_is_refused_and_not_a_defect(operator: Operator) -> None:
     for command, params in (
         ("capability.inspect", {"id": "\udcff"}),
@@ -358,3 +365,22 @@ async def test_a_runtime_whose_workspace_another_one_took_writes_nothing_and_end
     assert [r["code"] for r in records if r["code"].startswith("call")] == []
     await attached.close()
     await second.close()
+
+
+async def test_a_folder_that_cannot_be_searched_stands_beside_the_list(tmp_path: Path) -> None:
+    write(tmp_path, {"eva.yaml": "", "capabilities": "no folder"})
+    reader = await opened(tmp_path, OpenMode.READ)
+    data = await reader.run("capability.list")
+    await reader.close()
+    assert data["capabilities"] == []
+    assert "EVA-116" in [problem["code"] for problem in data["problems"]]
+
+
+async def test_who_watches_a_runtime_hears_that_it_stops(holder: LocalOperator, workspace: Path) -> None:
+    attached = await opened(workspace, OpenMode.ATTACH)
+    await attached.snapshot(Cursor())
+    await holder.close()
+    with pytest.raises(CommandFailed) as failed:
+        await attached.snapshot(Cursor())
+    assert failed.value.context["stopped"]
+    await attached.close()

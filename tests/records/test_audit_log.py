@@ -286,6 +286,20 @@ def test_a_link_in_place_of_the_directory_is_refused(directory: Path, tmp_path: 
         open_log(directory)
 
 
+def test_a_pipe_is_waited_for_by_nobody(directory: Path) -> None:
+    directory.mkdir(parents=True)
+    os.mkfifo(directory / "audit-1.jsonl")
+    with pytest.raises(CallFailed, match="AuditUnavailable"):
+        open_log(directory)
+    assert MemoryAudit(SYSTEM_CLOCK, directory).tail(5) == []
+    shutil.rmtree(directory)
+    os.mkfifo(directory)
+    with pytest.raises(CallFailed, match="AuditUnavailable"):
+        open_log(directory)
+    with pytest.raises(CallFailed, match="AuditUnavailable"):
+        MemoryAudit(SYSTEM_CLOCK, directory).tail(5)
+
+
 def test_what_cannot_be_written_does_not_run_until_it_can(directory: Path) -> None:
     """The kernel's own limit on the size of a file stands in for a full disk: `os.write` really fails, half way."""
     log = open_log(directory)

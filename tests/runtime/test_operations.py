@@ -145,6 +145,34 @@ async def test_enable_after_a_rollback_serves_what_served_and_not_what_was_rolle
     assert (await call(runtime)).response.result["by"] == "one"
 
 
+@pytest.mark.parametrize("broken", ["function invoke(", "error('no')"])
+async def test_enable_beside_a_refused_file_serves_what_served_last_and_says_so(
+    start, workspace: Path, broken: str
+) -> None:
+    runtime = await start()
+    await updated(runtime, workspace, SCRIPT.replace("one", "two"))
+    number = runtime.table.active["greet"].name.short
+    await runtime.operations.drain("greet", ANN)
+    await updated(runtime, workspace, broken)
+    receipt = await runtime.operations.enable("greet", ANN)
+    assert (await call(runtime)).response.result["by"] == "two"
+    assert receipt.target == runtime.table.active["greet"].name.id
+    assert f"{number}, which served before, serves again" in receipt.note
+    rejection = runtime.registry.capabilities["greet"].rejection
+    assert rejection is not None
+    assert rejection.diagnostics[0].code in receipt.note
+    assert runtime.history.holds() == {}
+
+
+async def test_enable_with_nothing_good_to_serve_says_why(start, workspace: Path) -> None:
+    runtime = await start()
+    await runtime.operations.drain("greet", ANN)
+    save(workspace, "capabilities/policies/default.yaml", "version: 1\ndeny: {ids: [greet]}\n")
+    with pytest.raises(CallFailed, match="EVA-413"):
+        await runtime.operations.enable("greet", ANN)
+    assert "greet" not in runtime.table.active
+
+
 async def test_a_disable_during_a_load_is_not_undone_by_it(start, workspace: Path) -> None:
     runtime = await start()
     save(workspace, "capabilities/tools/greet.lua", SLEEPY)
@@ -198,3 +226,15 @@ async def test_one_unknown_id_keeps_a_reload_from_changing_the_others(start, wor
         await runtime.reloader.run(actor=ANN, explicit=True, ids=("greet", "nobody"))
     assert refused.value.error.kind is ErrorKind.NOT_FOUND
     assert runtime.table is serving
+
+
+async def test_a_call_that_waits_in_line_at_a_drain_hears_what_a_new_one_hears(start, workspace: Path) -> None:
+    write(workspace, tool("spin", SPIN, limits="{concurrency: 1}", reload="{drain_timeout_ms: 50}"))
+    runtime = await start()
+    calls = [asyncio.create_task(call(runtime, "test.spin", {})) for _ in range(2)]
+    await until(lambda: runtime.registry.capabilities["spin"].limiter.queued)
+    await runtime.operations.drain("spin", ANN)
+    waited = (await calls[1]).response.error
+    new = (await call(runtime, "test.spin", {})).response.error
+    assert waited.details["reason"] == "drained"
+    assert (waited.kind, waited.message, waited.details) == (new.kind, new.message, new.details)

@@ -163,12 +163,46 @@ async def test_two_manifests_with_one_id_name_both_files_and_the_active_one_stay
     assert "capabilities/greet.yaml" in text
 
 
-async def test_a_policy_that_denies_an_id_drains_it(start, workspace: Path) -> None:
+async def denied(runtime: Runtime) -> None:
+    capability = runtime.registry.capabilities["greet"]
+    await until(lambda: capability.state is State.DISABLED)
+    error = (await call(runtime)).response.error
+    assert (error.kind, error.details["reason"]) == (ErrorKind.UNAVAILABLE, "policy_denied")
+
+
+async def test_a_policy_that_denies_an_id_drains_and_disables_it_until_it_is_allowed(start, workspace: Path) -> None:
     runtime = await start()
-    denied = POLICY + "deny: {ids: [greet]}\n"
-    save(workspace, "capabilities/policies/default.yaml", denied)
-    await until(lambda: "greet" not in runtime.table.active)
-    assert not (await call(runtime)).response.ok
+    save(workspace, "capabilities/policies/default.yaml", POLICY + "deny: {ids: [greet]}\n")
+    await denied(runtime)
+    capability = runtime.registry.capabilities["greet"]
+    assert capability.rejection is not None
+    assert capability.rejection.diagnostics[0].code == "EVA-413"
+    edges = [(edge.old, edge.new) for edge in runtime.registry.trail.of("greet")]
+    assert (State.ACTIVE, State.DRAINING) in edges
+    assert (State.DRAINING, State.DISABLED) in edges
+    save(workspace, "capabilities/tools/greet.lua", SCRIPT.replace("one", "two"))
+    await runtime.reloader.run(actor=ANN, explicit=True)
+    await denied(runtime)
+    save(workspace, "capabilities/policies/default.yaml", POLICY)
+    await until(lambda: "greet" in runtime.table.active)
+    assert (await call(runtime)).response.result["by"] == "two"
+    assert capability.state is State.ACTIVE
+
+
+async def test_a_policy_denies_an_id_also_while_its_file_is_broken(start, workspace: Path) -> None:
+    runtime = await start()
+    save(workspace, "capabilities/greet.yaml", "id: [")
+    await told(runtime, "reload_failed")
+    save(workspace, "capabilities/policies/default.yaml", POLICY + "deny: {ids: [greet]}\n")
+    await denied(runtime)
+
+
+async def test_an_id_that_was_denied_from_the_start_was_never_served(start, workspace: Path) -> None:
+    save(workspace, "capabilities/policies/default.yaml", POLICY + "deny: {ids: [greet]}\n")
+    runtime = await start()
+    error = (await call(runtime)).response.error
+    assert (error.kind, error.details["reason"]) == (ErrorKind.NOT_FOUND, "policy_denied")
+    assert runtime.registry.capabilities["greet"].state is State.REJECTED
 
 
 @pytest.mark.parametrize(

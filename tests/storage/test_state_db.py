@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
+import os
 import shutil
 import sqlite3
 import subprocess
@@ -202,3 +203,11 @@ def test_another_file_in_its_place_is_left_alone_and_nothing_is_stored_any_more(
     database.close()
     assert path.read_bytes() == b"somebody's"
     assert database.look()
+
+
+@pytest.mark.parametrize("open_it", [Database, Database.copy_of])
+def test_a_pipe_in_its_place_is_waited_for_by_nobody(path: Path, open_it) -> None:
+    path.parent.mkdir()
+    os.mkfifo(path)
+    with pytest.raises(StorageError, match="not a regular file"):
+        open_it(path)

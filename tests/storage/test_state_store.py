@@ -78,7 +78,7 @@ def test_bytes_are_limited_over_all_keys_and_a_smaller_value_makes_room(store: S
     assert store.set("a", 1, "k3", "x" * 400, limit_bytes=1_000) == 1
 
 
-@pytest.mark.parametrize("key", ["", "k" * 257, "\ud800"])
+@pytest.mark.parametrize("key", ["", "k" * 257, "\ud800", "a\x1b[2J", "a\nb", "a\u202eb"])
 def test_what_is_no_key_is_refused(store: StateStore, key: str) -> None:
     with pytest.raises(CallFailed) as caught:
         store.set("a", 1, key, 1)

@@ -85,11 +85,17 @@ def test_a_folder_that_is_a_file_is_told(root: Path, put: Put) -> None:
     assert problem.code == "EVA-116"
 
 
-def test_names_that_cannot_be_shown_are_left_out(root: Path, put: Put) -> None:
+def test_names_that_cannot_be_shown_are_left_out_and_told(root: Path, put: Put) -> None:
     put("capabilities/a.yaml")
     os.close(os.open(os.fsencode(root) + b"/capabilities/\xff.yaml", os.O_CREAT | os.O_WRONLY))
     put("capabilities/b\x1b[31m.yaml")
-    assert look(root).manifests == ("capabilities/a.yaml",)
+    put("capabilities/tools/c\x1b.lua")
+    put("capabilities/d\u202e/x.yaml")
+    found = look(root)
+    assert found.manifests == ("capabilities/a.yaml",)
+    (problem,) = found.problems
+    assert (problem.code, problem.spans[0].file) == ("EVA-123", "capabilities")
+    assert problem.message == "capabilities holds b\u241b[31m.yaml and 2 more, which is not read"
 
 
 @pytest.mark.skipif(not hasattr(os, "seteuid"), reason="there is no other user to be")

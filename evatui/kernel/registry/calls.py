@@ -24,7 +24,7 @@ from evatui.kernel.registry.capability import Capability
 from evatui.kernel.registry.generation import Generation
 from evatui.kernel.registry.interpret import interpret
 from evatui.kernel.registry.registry import Registry
-from evatui.kernel.registry.router import absent, route
+from evatui.kernel.registry.router import absent, route, unserved
 
 __all__ = ["MAX_DEPTH", "Calls", "Flight"]
 
@@ -129,7 +129,7 @@ class Calls:
         try:
             generation = capability.active
             if generation is None:
-                raise _left(capability)
+                raise unserved(capability)
             flight.generation = generation
             generation.enter()
             try:
@@ -248,10 +248,3 @@ def _check_input(candidate: Candidate, payload: Any) -> None:
             f"the payload does not fit {candidate.input_name}: {violations[0].text}",
             violations=[{"pointer": v.pointer, "message": v.message} for v in violations],
         )
-
-
-def _left(capability: Capability) -> CallFailed:
-    """The capability stopped serving while the call waited in line."""
-    if capability.gone:
-        return failure(ErrorKind.NOT_FOUND, f"{capability.id} was removed", reason="unregistered")
-    return failure(ErrorKind.UNAVAILABLE, f"{capability.id} is {capability.hold or 'switched off'}", retryable=True)

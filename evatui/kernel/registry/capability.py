@@ -50,6 +50,7 @@ class Capability:
     """``path`` is its manifest; ``candidate`` the newest sound version seen, served or not.
 
     ``again``: the version was refused for no fault of its own, and the next look tries it again.
+    ``denied``: it served or rested when the policy began to refuse its id, and is switched off until that ends.
     """
 
     id: str
@@ -65,6 +66,7 @@ class Capability:
     rejection: Rejection | None = None
     rejected_at: str = ""
     again: bool = False
+    denied: bool = False
     disk_digest: str = ""
     kept: deque[Kept] = field(default_factory=lambda: deque(maxlen=KEPT_FOR_ROLLBACK))
     past: deque[Past] = field(default_factory=lambda: deque(maxlen=_KEPT_PAST))

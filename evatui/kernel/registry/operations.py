@@ -10,7 +10,7 @@ from evatui.kernel.admission.admit import admit
 from evatui.kernel.admission.verdict import Candidate, Rejection
 from evatui.kernel.model.call import Actor
 from evatui.kernel.model.clock import Clock
-from evatui.kernel.model.diagnostic import Reason
+from evatui.kernel.model.diagnostic import Diagnostic, Reason
 from evatui.kernel.model.errors import CallFailed, ErrorKind, failure
 from evatui.kernel.model.lifecycle import State
 from evatui.kernel.model.text import clean_line
@@ -27,7 +27,7 @@ __all__ = ["Operations", "Receipt"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
-    """What a command did; ``source`` and ``target`` name generations."""
+    """What a command did; ``source`` and ``target`` name generations, ``note`` says what else there is to know."""
 
     id: str
     action: str
@@ -37,6 +37,7 @@ class Receipt:
     actor: str
     duration_ms: float
     cut: int = 0
+    note: str = ""
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -48,6 +49,7 @@ class Receipt:
             "actor": self.actor,
             "duration_ms": round(self.duration_ms, 3),
             "cut": self.cut,
+            "note": self.note,
         }
 
 
@@ -83,7 +85,11 @@ class Operations:
         return self._receipt(capability, "disable", source, None, actor, started)
 
     async def enable(self, capability_id: str, actor: Actor) -> Receipt:
-        """Lifts a drain or a disable: what the disk holds serves, or what served instead if that was rolled back."""
+        """Lifts a drain or a disable: what the disk holds serves.
+
+        Where that is refused, or was rolled back, the version that served last does, and the receipt says so.
+        Raises `CallFailed` ``Conflict`` where there is none, or it is refused by now as well.
+        """
         started = self._clock.monotonic()
         capability = self._known(capability_id)
         sound = capability.candidate
@@ -93,12 +99,9 @@ class Operations:
         await self._hold(capability, None)
         plan = await self._reloader.run(actor=actor, explicit=True, ids=(capability.id,))
         refused = next((change for change in plan.changes if change.diagnostics), None)
-        if refused is not None and capability.active is None:
-            first = refused.diagnostics[0]
-            raise failure(ErrorKind.CONFLICT, f"{capability.id} is on again, but refused: {first.code} {first.message}")
-        await self._serve_beside_quarantine(capability, actor)
+        note = await self._serve_last_good(capability, refused.diagnostics[0] if refused else None, actor)
         self._write(Code.CAPABILITY_ENABLED, capability, _name(capability), actor)
-        return self._receipt(capability, "enable", None, _name(capability), actor, started)
+        return self._receipt(capability, "enable", None, _name(capability), actor, started, note=note)
 
     async def rollback(
         self, capability_id: str, actor: Actor, to: str | None = None, if_generation: str | None = None
@@ -143,12 +146,19 @@ class Operations:
         )
         return self._receipt(capability, "rollback", source, name.id, actor, started)
 
-    async def _serve_beside_quarantine(self, capability: Capability, actor: Actor) -> None:
+    async def _serve_last_good(self, capability: Capability, refusal: Diagnostic | None, actor: Actor) -> str:
+        """Where the disk holds nothing that may serve; returns what to say about it."""
         bad = capability.quarantined
-        if capability.active is None and bad is not None and bad == capability.disk_digest:
-            kept = next((kept for kept in capability.kept if kept.candidate.snapshot.digest != bad), None)
-            if kept is not None:
-                await self._brought_back(capability, kept, await self._admitted(capability, kept), actor)
+        if capability.active is not None or (refusal is None and (bad is None or bad != capability.disk_digest)):
+            return ""
+        why = f"refused: {refusal.code} {refusal.message}" if refusal else "quarantined"
+        kept = next((kept for kept in capability.kept if kept.candidate.snapshot.digest != bad), None)
+        if kept is None:
+            raise failure(ErrorKind.CONFLICT, f"{capability.id} is on again, but {why}")
+        await self._brought_back(capability, kept, await self._admitted(capability, kept), actor)
+        if refusal is not None:  # told again, as it is in force beside what serves now
+            await self._reloader.run(actor=actor, ids=(capability.id,))
+        return f"the version on disk is {why}; {kept.name.short}, which served before, serves again"
 
     async def _admitted(self, capability: Capability, kept: Kept) -> Candidate:
         """The kept version, judged by the policy of now; raises `CallFailed` ``Conflict`` where it is refused."""
@@ -221,6 +231,7 @@ class Operations:
         actor: Actor,
         started: float,
         cut: int = 0,
+        note: str = "",
     ) -> Receipt:
         return Receipt(
             id=capability.id,
@@ -231,6 +242,7 @@ class Operations:
             actor=actor.id or actor.type.value,
             duration_ms=(self._clock.monotonic() - started) * 1000,
             cut=cut,
+            note=note,
         )
 
 

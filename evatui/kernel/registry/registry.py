@@ -14,6 +14,7 @@ from evatui.kernel.admission.verdict import Candidate, Rejection
 from evatui.kernel.lua.engine import LoadedProgram
 from evatui.kernel.model.call import KERNEL, Actor
 from evatui.kernel.model.clock import Clock
+from evatui.kernel.model.diagnostic import Reason
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.lifecycle import State
 from evatui.kernel.records.codes import Code, Outcome
@@ -83,15 +84,26 @@ class Registry:
     def refuse(self, capability: Capability, rejection: Rejection, actor: Actor) -> None:
         """The attempt ends in Rejected; whatever serves goes on serving."""
         attempt = capability.attempt or self.begin(capability, actor)
+        capability.denied = False
+        self._move(capability, attempt, State.REJECTED, actor, rejection.diagnostics[0].reason.value)
+        self._tell_refused(capability, rejection, State.REJECTED, actor)
+
+    def deny(self, capability: Capability, rejection: Rejection, actor: Actor) -> None:
+        """The policy refuses the id itself: what serves drains, and the capability rests in Disabled."""
+        capability.denied = True
+        self._rest(capability, rejection.digest, actor, Reason.POLICY_DENIED.value)
+        self.withdraw(capability, State.DISABLED, actor, Reason.POLICY_DENIED.value)
+        self._tell_refused(capability, rejection, State.DISABLED, actor)
+
+    def _tell_refused(self, capability: Capability, rejection: Rejection, state: State, actor: Actor) -> None:
         reason = rejection.diagnostics[0].reason.value
-        self._move(capability, attempt, State.REJECTED, actor, reason)
         capability.rejection = rejection
         capability.rejected_at = self.journal.at()
         serving = capability.active
         self.journal.tell(
             "reload_failed" if serving else "rejected",
             capability.id,
-            State.REJECTED,
+            state,
             from_generation=serving.name.id if serving else None,
             reason=reason,
             diagnostics=rejection.diagnostics,
@@ -114,13 +126,17 @@ class Registry:
 
     def park(self, capability: Capability, candidate: Candidate, actor: Actor, reason: str) -> None:
         """A sound version that must not serve: switched off by its manifest or held by an operator."""
+        self._rest(capability, candidate.snapshot.digest, actor, reason)
+        capability.rejection = None
+        capability.denied = False
+
+    def _rest(self, capability: Capability, digest: str, actor: Actor, reason: str) -> None:
         attempt = capability.attempt
         if attempt is not None:
             self._move(capability, attempt, State.DISABLED, actor, reason)
             self._drop_parked(capability, actor)
             capability.parked, capability.attempt = attempt, None
-        capability.parked_digest = candidate.snapshot.digest
-        capability.rejection = None
+        capability.parked_digest = digest
 
     # -- the one switch ---------------------------------------------------------------------
 
@@ -139,6 +155,7 @@ class Registry:
         capability.limiter.resize(candidate.manifest.limits.concurrency)
         capability.since = generation.since
         capability.rejection = None
+        capability.denied = False
         if capability.attempt is not None:
             self._move(capability, capability.attempt, State.ACTIVE, actor)
             capability.attempt = None

@@ -212,7 +212,7 @@ class Reloader:
         capability = self._registry.capability(change.key, change.path)
         capability.disk_digest = change.verdict.digest
         if isinstance(change.verdict, Rejection):
-            if change.reason != KNOWN:
+            if change.reason != KNOWN or (capability.active is not None and self._denies(capability)):
                 await self._refuse(capability, change.verdict, actor)
             return change
         capability.candidate = change.verdict
@@ -241,10 +241,15 @@ class Reloader:
     async def _refuse(self, capability: Capability, rejection: Rejection, actor: Actor) -> None:
         capability.wanted += 1
         async with capability.turn:
+            was = capability.state
             self._registry.begin(capability, actor)
-            self._registry.refuse(capability, rejection, actor)
-            if self.policy is not None and self.policy.denies(capability.id):
-                self._registry.withdraw(capability, State.DISABLED, actor, Reason.POLICY_DENIED.value)
+            if self._denies(capability) and was in (State.ACTIVE, State.DRAINING, State.DISABLED):
+                self._registry.deny(capability, rejection, actor)
+            else:
+                self._registry.refuse(capability, rejection, actor)
+
+    def _denies(self, capability: Capability) -> bool:
+        return self.policy is not None and self.policy.denies(capability.id)
 
     async def bring_up(self, capability: Capability, candidate: Candidate, actor: Actor) -> _Ended:
         """Serves what the disk holds: shadow load, health, publish; only the latest version wanted.

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from evatui.kernel.model.call import CallRequest
+from evatui.kernel.model.diagnostic import Reason
 from evatui.kernel.model.errors import CallFailed, ErrorKind, failure
 from evatui.kernel.model.lifecycle import State
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.registry.capability import Capability
 from evatui.kernel.registry.table import Table
 
-__all__ = ["absent", "route"]
+__all__ = ["absent", "route", "unserved"]
 
 _PREFERENCE = (State.DISABLED, State.DRAINING, State.REJECTED, State.UNREGISTERED)
 
@@ -32,20 +33,27 @@ def absent(capabilities: Iterable[Capability], request: CallRequest) -> CallFail
     if not once:
         by = f" from {clean_line(request.provider, 128)}" if request.provider else ""
         return failure(ErrorKind.NOT_FOUND, f"nothing provides {name}{by}", reason="never_served")
-    best = once[0]
-    if best.gone:
-        return failure(ErrorKind.NOT_FOUND, f"{best.id} was removed", reason="unregistered")
-    if best.state in (State.DISABLED, State.DRAINING):
-        word = best.hold or "disabled"
-        return failure(ErrorKind.UNAVAILABLE, f"{best.id} is {word}", retryable=best.hold is not None, reason=word)
-    if best.rejection is not None:
-        first = best.rejection.diagnostics[0]
+    return unserved(once[0])
+
+
+def unserved(capability: Capability) -> CallFailed:
+    """Why a capability that serves nothing does not; a call that waited in line for it hears the same."""
+    if capability.gone:
+        return failure(ErrorKind.NOT_FOUND, f"{capability.id} was removed", reason="unregistered")
+    if capability.denied:
+        message = f"{capability.id} is disabled: the policy denies it"
+        return failure(ErrorKind.UNAVAILABLE, message, reason=Reason.POLICY_DENIED.value)
+    if capability.state in (State.DISABLED, State.DRAINING):
+        hold, word = capability.hold, capability.hold or "disabled"
+        return failure(ErrorKind.UNAVAILABLE, f"{capability.id} is {word}", retryable=hold is not None, reason=word)
+    if capability.rejection is not None:
+        first = capability.rejection.diagnostics[0]
         return failure(
             ErrorKind.NOT_FOUND,
-            f"{best.id} was refused: {first.code} {first.message}",
+            f"{capability.id} was refused: {first.code} {first.message}",
             reason=first.reason.value,
         )
-    return failure(ErrorKind.UNAVAILABLE, f"{best.id} is still loading", retryable=True, reason="loading")
+    return failure(ErrorKind.UNAVAILABLE, f"{capability.id} is still loading", retryable=True, reason="loading")
 
 
 def _would_provide(capability: Capability, request: CallRequest) -> bool:

@@ -85,9 +85,11 @@ class Database:
         The file and its folder are left as they are: whoever only looks may write into the copy, and nobody will know.
         """
         copy = cls(None)
-        if path.exists():
+        if os.path.lexists(path):
             try:
                 with _explained():
+                    if not path.is_file():  # a pipe would be waited for
+                        raise StorageError("the state database is not a regular file")
                     _copy_into(copy._connection, path)
                     copy._prepare()
             except StorageError:

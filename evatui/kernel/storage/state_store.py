@@ -11,6 +11,7 @@ from typing import Any, Final
 import orjson
 
 from evatui.kernel.model.errors import ErrorKind, failure
+from evatui.kernel.model.text import clean_line
 from evatui.kernel.storage.database import Database, StorageError
 
 __all__ = ["MAX_KEYS", "MAX_KEY_CHARS", "MISSING", "StateStore"]
@@ -59,8 +60,9 @@ class StateStore:
         """Store ``value``; returns its new version, which counts from 1.
 
         With ``expected_version`` only over that version (0: the key must not exist yet), else ``Conflict`` with
-        ``details.version``. ``InvalidInput`` for a key that is not 1-256 characters or a value that is not JSON-like;
-        ``HostError`` where all keys and values together would be over ``limit_bytes``, or the keys over ``limit_keys``.
+        ``details.version``. ``InvalidInput`` for a key that is not 1-256 visible characters or a value that is not
+        JSON-like; ``HostError`` where all keys and values together would be over ``limit_bytes``, or the
+        keys over ``limit_keys``.
         """
         data = _encoded(value)
         size = len(_checked(key)) + len(data)
@@ -109,6 +111,8 @@ class StateStore:
 def _checked(key: str) -> bytes:
     if not 1 <= len(key) <= MAX_KEY_CHARS:
         raise failure(ErrorKind.INVALID_INPUT, f"a key has 1 to {MAX_KEY_CHARS} characters, not {len(key)}")
+    if clean_line(key, MAX_KEY_CHARS) != key:
+        raise failure(ErrorKind.INVALID_INPUT, "a key has no control, bidirectional or invisible characters")
     try:
         return key.encode()
     except UnicodeEncodeError:

@@ -177,6 +177,13 @@ _ENTRIES = (
         "A setting that is guessed at would hold other limits than the ones written down.",
         "Correct the value, or remove the line to get the default.",
     ),
+    ReadingCode(
+        "EVA-123",
+        Reason.PATH_NOT_ALLOWED,
+        "the name of a file cannot be shown",
+        "A name with control characters, or that is not UTF-8, cannot be told apart from another one on a screen.",
+        "Rename the file; `ls -b` shows its name with escapes.",
+    ),
 )
 
 READING_CODES: Mapping[str, ReadingCode] = MappingProxyType({entry.code: entry for entry in _ENTRIES})

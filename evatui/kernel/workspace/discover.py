@@ -60,7 +60,7 @@ class _Search:
             return
         try:
             canonical = self._tree.canonical(folder)
-            entries = self._tree.list(folder)
+            entries = self._shown(folder, self._tree.list(folder, unshown=True))
         except FileProblem as problem:
             if problem.kind is not ProblemKind.MISSING:
                 self._problem("EVA-116", folder, f"cannot be searched: {problem.detail}")
@@ -74,6 +74,20 @@ class _Search:
             return
         for entry in entries:
             yield from self._entry(_join(folder, entry.name), entry, depth)
+
+    def _shown(self, folder: str, entries: Iterable[Entry]) -> list[Entry]:
+        """Without those whose names nobody could be shown; one that might be a manifest, or hold one, is told of."""
+        shown: list[Entry] = []
+        hidden: list[str] = []
+        for entry in entries:
+            if entry.name.isprintable():
+                shown.append(entry)
+            elif _may_hold(entry) and not is_hidden(entry.name):
+                hidden.append(clean_line(entry.name, 80))
+        if hidden:
+            more = f" and {len(hidden) - 1} more" if len(hidden) > 1 else ""
+            self._problem("EVA-123", folder, f"holds {hidden[0]}{more}, which is not read")
+        return shown
 
     def _entry(self, path: str, entry: Entry, depth: int) -> Iterator[str]:
         if is_hidden(entry.name):
@@ -97,6 +111,10 @@ class _Search:
 
     def _problem(self, code: str, path: str, message: str) -> None:
         self.problems.append(reading_diagnostic(code, f"{clean_line(path, 200)} {message}", Span(path)))
+
+
+def _may_hold(entry: Entry) -> bool:
+    return entry.kind is EntryKind.FOLDER or entry.name.endswith((".yaml", ".yml"))
 
 
 def _join(folder: str, name: str) -> str:

@@ -141,8 +141,8 @@ class Tree:
         with self._resolve(path) as spot:
             return EntryKind.FOLDER if spot.found is None else _kind(spot.found)
 
-    def list(self, path: str, limit: int | None = None) -> tuple[Entry, ...]:
-        """The first ``limit`` entries of a folder by name. Names that cannot be shown are left out.
+    def list(self, path: str, limit: int | None = None, *, unshown: bool = False) -> tuple[Entry, ...]:
+        """The first ``limit`` entries of a folder by name; names that cannot be shown only if ``unshown``.
 
         Raises `FileProblem`.
         """
@@ -150,7 +150,7 @@ class Tree:
             if spot.leaf is not None:
                 raise FileProblem(path, ProblemKind.NOT_REGULAR, "it is not a folder")
             folder = spot.folders[-1]
-            names = sorted(name for name in self._access.names(folder) if name.isprintable())
+            names = sorted(name for name in self._access.names(folder) if unshown or name.isprintable())
             return tuple(self._entries(folder, names[:limit]))
 
     def stat_signature(self, path: str) -> Signature | None:
