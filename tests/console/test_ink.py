@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -39,3 +40,15 @@ def test_safe_text_moves_no_cursor(text: str) -> None:
     shown = safe(text)
     assert not any(ord(sign) < 0x20 or 0x7F <= ord(sign) < 0xA0 for sign in shown)
     assert not any(0x202A <= ord(sign) <= 0x202E or 0x2066 <= ord(sign) <= 0x2069 for sign in shown)
+
+
+@given(st.text("ab天 \u0301", max_size=60), st.integers(4, 20))
+def test_a_word_longer_than_a_line_is_broken_and_loses_nothing(text: str, width: int) -> None:
+    rows = wrap(line(text), width)
+    assert all(measure(row) <= width for row in rows)
+    assert "".join(map(plain, rows)).replace(" ", "") == text.replace(" ", "")
+
+
+@pytest.mark.timeout(20)
+def test_one_word_of_a_whole_answer_is_broken_in_one_pass() -> None:
+    assert len(wrap(line("天" * 300_000), 74)) == 300_000 // 37 + 1

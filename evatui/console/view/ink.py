@@ -100,13 +100,13 @@ def wrap(content: Line, width: int, indent: str = "") -> Sequence[Line]:
     current: list[Span] = []
     left = width
     for word, ink in _words(content):
-        rest = word
-        if current and cell_len(rest) > left and (left < 1 or cell_len(rest) <= width - len(indent)):
+        rest, size = word, cell_len(word)
+        if current and size > left and (left < 1 or size <= width - len(indent)):
             lines.append(line(*current))
             current, left = [(indent, Ink.PLAIN)], width - len(indent)
             rest = rest.lstrip(" ")
-        while cell_len(rest) > left:
-            head, rest = _take(rest, left)
+        *heads, rest = _pieces(rest, left, width - len(indent))
+        for head in heads:
             lines.append(line(*current, (head.rstrip(" "), ink)))
             current, left = [(indent, Ink.PLAIN)], width - len(indent)
         current.append((rest, ink))
@@ -119,14 +119,19 @@ def wrapped(lines: Sequence[Line]) -> Callable[[int], list[Line]]:
     return lambda width: [part for row in lines for part in wrap(row, width, "    ")]
 
 
-def _take(text: str, cells: int) -> tuple[str, str]:
-    """The start of ``text`` that fits, at least one character of it, and the rest."""
-    used = 0
+def _pieces(text: str, first: int, others: int) -> list[str]:
+    """``text`` in pieces of so many cells, at least one character each. One pass: a word may be all of an answer."""
+    if cell_len(text) <= first:
+        return [text]
+    pieces: list[str] = []
+    start, used, room = 0, 0, first
     for index, sign in enumerate(text):
-        used += cell_len(sign)
-        if used > cells and index:
-            return text[:index], text[index:]
-    return text, ""
+        size = cell_len(sign)
+        if used + size > room and index > start:
+            pieces.append(text[start:index])
+            start, used, room = index, 0, others
+        used += size
+    return [*pieces, text[start:]]
 
 
 def _words(content: Line) -> Iterable[Span]:
