@@ -222,12 +222,16 @@ def _beside(runtime: Runtime, capability: Capability) -> list[Beside]:
 
 
 def generation_rows(capability: Capability) -> list[GenerationRow]:
-    """What serves, what drains, and what ended, newest first, at most 20."""
-    serving = capability.active.digest if capability.active else None
+    """What serves, what drains, and what ended, newest first, each once, at most 20.
+
+    One that came back is there as what it is now, not also as what it was before.
+    """
+    active = capability.active
+    serving = active.digest if active else None
     restorable = {kept.name.id for kept in capability.kept if kept.candidate.snapshot.digest != serving}
     live = [*reversed(capability.draining)]
-    if capability.active is not None:
-        live.insert(0, capability.active)
+    if active is not None:
+        live.insert(0, active)
     rows = [
         GenerationRow(
             id=g.name.id,
@@ -253,7 +257,10 @@ def generation_rows(capability: Capability) -> list[GenerationRow]:
         )
         for past in reversed(capability.past)
     ]
-    return rows[:20]
+    once: dict[str, GenerationRow] = {}
+    for row in rows:
+        once.setdefault(row.id, row)
+    return list(once.values())[:20]
 
 
 def _call(flight: Flight, now: float) -> CallRow:

@@ -18,7 +18,7 @@ from evatui.control.commands import COMMANDS
 from evatui.control.local import LocalOperator
 from evatui.control.opening import OpenMode, open_workspace
 from evatui.control.operator import CommandFailed, Operator
-from evatui.control.snapshot import ConsoleSnapshot, Cursor
+from evatui.control.snapshot import CapabilityRow, ConsoleSnapshot, Cursor
 from evatui.kernel.model.call import Actor, CallerType
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.lifecycle import State
@@ -68,6 +68,33 @@ async def test_a_call_answers_and_names_its_generation(operator: Operator) -> No
     records = (await operator.run("audit.tail", limit=5))["records"]
     assert [r["code"] for r in records if r["request_id"] == data["request_id"]] == ["call.ok"]
     assert records[-1]["actor"] == ANN.to_json()
+
+
+async def test_a_generation_that_came_back_is_named_once_and_is_nothing_to_roll_back_to(
+    operator: Operator, workspace: Path
+) -> None:
+    async def instead_of(generation: str | None) -> CapabilityRow:
+        async with asyncio.timeout(30):
+            while True:
+                row = next(row for row in (await operator.snapshot(Cursor())).capabilities if row.id == "greet")
+                if row.generation not in (None, generation):
+                    return row
+                await asyncio.sleep(0.002)
+
+    path = "capabilities/tools/greet.lua"
+    first = await instead_of(None)
+    save(workspace, path, SCRIPT.replace("one", "two"))
+    second = await instead_of(first.generation)
+    save(workspace, path, SCRIPT)
+    third = await instead_of(second.generation)
+    assert third.generation == first.generation
+    assert [(item.id, item.restorable) for item in third.generations] == [
+        (first.generation, False),
+        (second.generation, True),
+    ]
+    await operator.run("capability.rollback", id="greet")
+    back = await instead_of(third.generation)
+    assert [item.id for item in back.generations if item.restorable] == [first.generation]
 
 
 async def test_a_failing_call_is_data_and_an_unknown_command_is_a_refusal(operator: Operator) -> None:
