@@ -165,7 +165,8 @@ class ConsoleApp(Stage):
             self.frame.refresh()
 
     def on_input_submitted(self) -> None:
-        self.frame.close_prompt()
+        if self.frame.prompt.is_open:
+            self.frame.close_prompt()
 
     def _fatal_error(self) -> None:
         # Textual would print a traceback with local variables, and these may hold anything.

@@ -97,6 +97,8 @@ class Stage(ThemedApp):
         self._show_pane(time.monotonic() - self._received)
 
     def show_view(self, view: View) -> None:
+        if self.frame.prompt.is_open:
+            self.frame.close_prompt()
         self.view = view
         for pane in self.panes.values():
             pane.set_class(pane.view is view, "-current")

@@ -46,6 +46,33 @@ async def test_the_filter_narrows_while_typing_and_is_recalled(console: OpenCons
         assert it.key in ("weather-radar", "weather-tides")
 
 
+@pytest.mark.parametrize("elsewhere", ["tab", "click"])
+async def test_the_filter_is_done_when_the_keys_go_elsewhere(console: OpenConsole, elsewhere: str) -> None:
+    async with console() as it:
+        await it.press("slash", *"weath")
+        if elsewhere == "tab":
+            await it.press("tab")
+        else:
+            await it.pilot.click("#registry-rows", offset=(6, 2))
+            await it.settle()
+        assert not it.app.frame.prompt.is_open
+        assert it.app.focused is it.app.pane.rows
+        assert len(it.app.pane.rows.shown) == 2
+        await it.press("escape")
+        assert len(it.app.pane.rows.shown) == 8
+
+
+async def test_a_view_chosen_while_the_filter_is_open_is_not_filtered(console: OpenConsole) -> None:
+    async with console() as it:
+        await it.press("slash", *"weath")
+        it.app.action_act("view.audit")
+        await it.settle()
+        assert not it.app.frame.prompt.is_open
+        assert not it.app.pane.rows.query_text
+        await it.press("1")
+        assert len(it.app.pane.rows.shown) == 2
+
+
 async def test_letters_in_the_filter_are_letters(console: OpenConsole) -> None:
     async with console() as it:
         await it.press("slash", *"xrq6")

@@ -31,6 +31,11 @@ class Prompt(Input):
         self.value = ""
         self.post_message(self.Submitted(self, ""))
 
+    def on_blur(self) -> None:
+        """Done as well when the keys go elsewhere, by tab or a click; not when the terminal's window loses them."""
+        if self.is_open and self.app.app_focus:
+            self.post_message(self.Submitted(self, self.value))
+
     @property
     def is_open(self) -> bool:
         return self.has_class("-shown")
