@@ -44,7 +44,7 @@ class Changing:
         # A file without a usable id can only be read again with all others.
         ids = [known] if known else []
         self._app.say(line(("… ", Ink.INFO), "reading the disk"))
-        self._app.run_worker(self._plan(ids), exit_on_error=False)
+        self._app.run_worker(self._plan(ids), exit_on_error=False, group="look", exclusive=True)
 
     async def _plan(self, ids: list[str]) -> None:
         sent = await self._send("capability.plan", ids=ids)
@@ -199,7 +199,7 @@ class Changing:
     # --- calls ------------------------------------------------------------------------------------
 
     def _call(self) -> None:
-        self._app.run_worker(self._open_form(self._row()), exit_on_error=False)
+        self._app.run_worker(self._open_form(self._row()), exit_on_error=False, group="look", exclusive=True)
 
     async def _open_form(self, row: CapabilityRow) -> None:
         from evatui.console.screens.call import CallForm
@@ -207,6 +207,8 @@ class Changing:
         draft = self._drafts.get(row.id)
         if draft is None:
             sent = await self._send("capability.inspect", id=row.id)
+            if sent.failed is not None:
+                return  # the status line says why
             draft = pretty(first_payload(_input_schema(sent.data or {})))
 
         def kept(text: str | None) -> None:

@@ -77,7 +77,7 @@ class Reading:
         subject = self._app.pane.subject()
         known = subject.capability_id if isinstance(subject, AuditRow) else subject.id if subject else None
         if known is not None:
-            self._app.run_worker(self._inspect(known), exit_on_error=False)
+            self._app.run_worker(self._inspect(known), exit_on_error=False, group="look", exclusive=True)
 
     async def _inspect(self, capability_id: str) -> None:
         from evatui.console.screens.page import Page

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from textual import events
 
 from evatui.console.screens.call import CallForm
 from evatui.console.screens.choose import Choose
@@ -248,6 +249,41 @@ async def test_a_payload_that_is_no_json_is_not_sent(console: OpenConsole) -> No
         assert it.operator.sent("capability.call") == []
 
 
+@pytest.mark.parametrize(
+    "text",
+    ['{"n": ' + "9" * 5000 + "}", '{"n": NaN}', '{"n": ' * 20_000, '{"n": "\\ud800"}', "[1]", "{"],
+    ids=["digits", "nan", "deep", "surrogate", "list", "open"],
+)
+async def test_no_payload_that_is_pasted_ends_the_console(console: OpenConsole, text: str) -> None:
+    async with console() as it:
+        await it.press("c")
+        it.app.post_message(events.Paste(text))
+        await it.press("ctrl+s")
+        assert it.app.is_running
+        sent = it.operator.sent("capability.call")
+        assert all(call["payload"] == {"n": "\ud800"} for call in sent)
+
+
+async def test_what_is_typed_takes_the_place_of_the_suggested_payload(console: OpenConsole) -> None:
+    async with console(answers={"capability.inspect": INSPECTED, "capability.call": ANSWERED}) as it:
+        await it.press("c")
+        await it.press(*'{"path":1}', "ctrl+s")
+        assert [call["payload"] for call in it.operator.sent("capability.call")] == [{"path": 1}]
+
+
+@pytest.mark.parametrize("keys", [("c", "c"), ("d", "d"), ("r", "r"), ("d", "c"), ("c", "r")])
+async def test_a_second_key_before_the_first_was_answered_opens_one_dialog(
+    console: OpenConsole, keys: tuple[str, str]
+) -> None:
+    async with console(answers={"capability.plan": PLAN, "capability.inspect": INSPECTED}) as it:
+        it.operator.gate = asyncio.Event()
+        for key in keys:
+            await it.pilot.press(key)
+        it.operator.gate.set()
+        await it.settle()
+        assert it.open_dialogs == 1
+
+
 async def test_an_error_answer_shows_kind_message_and_request_id(console: OpenConsole) -> None:
     failed = {
         "response": {"ok": False, "result": None, "error": {"kind": "HandlerError", "message": "no such place"}},
@@ -259,6 +295,7 @@ async def test_an_error_answer_shows_kind_message_and_request_id(console: OpenCo
         assert "HandlerError" in it.screen
         assert "no such place" in it.screen
         assert "req_77" in it.screen
+        assert "✗ HandlerError adapter-result-simplify: no such place" in it.status
 
 
 async def test_a_closed_form_leaves_the_call_to_the_runtime(console: OpenConsole) -> None:
@@ -276,11 +313,12 @@ async def test_a_closed_form_leaves_the_call_to_the_runtime(console: OpenConsole
         assert "called adapter-result-simplify" in it.status
 
 
-@pytest.mark.parametrize("key", ["r", "d"])
+@pytest.mark.parametrize("key", ["r", "d", "c"])
 async def test_a_failed_command_shows_kind_message_and_suggestion(console: OpenConsole, key: str) -> None:
     failed = CommandFailed(ErrorKind.UNAVAILABLE, "the runtime is gone [/foo]", suggestion="eva status")
     async with console(answers={"capability.plan": failed, "capability.inspect": failed}) as it:
         await it.press(key)
+        assert it.open_dialogs == 0
         assert "Unavailable" in it.status
         assert "the runtime is gone [/foo]" in it.status
         assert "eva status" in it.status

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
@@ -16,6 +15,7 @@ from evatui.console.screens.dialog import Dialog, choices
 from evatui.console.view.answer import call_answer
 from evatui.console.view.cli import command_line
 from evatui.console.view.ink import Ink, Line, line, safe, wrap, wrapped
+from evatui.console.view.payload import typed_payload
 from evatui.console.view.sent import Sent
 from evatui.console.widgets.lines import Lines
 from evatui.control.commands import Danger
@@ -35,7 +35,10 @@ class JsonEditor(TextArea):
 
 
 class CallForm(Dialog[str]):
-    """Dismissed with the draft, which the console keeps. ``send`` makes the call and outlives the form."""
+    """Dismissed with the draft, which the console keeps. ``send`` makes the call and outlives the form.
+
+    The text it opens with is selected, so that what one types or pastes takes its place.
+    """
 
     CSS_PATH = ["dialog.tcss", "call.tcss"]  # noqa: RUF012 -- Textual's own shape
     AUTO_FOCUS = "JsonEditor"
@@ -54,6 +57,7 @@ class CallForm(Dialog[str]):
     def body(self) -> Sequence[Widget]:
         self._editor = JsonEditor(self._draft, soft_wrap=False, show_line_numbers=False, compact=True)
         self._editor.cursor_blink = False
+        self._editor.select_all()
         self._equal = Lines(self._equal_lines, classes="equal")
         self._output = Lines(self._answer_lines, classes="body")
         return (self._editor, self._equal, self._output)
@@ -78,7 +82,7 @@ class CallForm(Dialog[str]):
             self.step(10 if event.key == "pagedown" else -10)
 
     def _submit(self) -> None:
-        payload = self._payload()
+        payload = typed_payload(self._editor.text)
         if isinstance(payload, str):
             self._say([line(("✗ ", Ink.BAD), payload)])
         elif self._waiting:
@@ -115,15 +119,6 @@ class CallForm(Dialog[str]):
         name = self._row.capabilities[0] if self._row.capabilities else self._row.id
         return {"name": name, "provider": self._row.id, "payload": payload}
 
-    def _payload(self) -> dict[str, Any] | str:
-        try:
-            payload = json.loads(self._editor.text or "{}")
-        except json.JSONDecodeError as problem:
-            return f"not JSON: {problem.msg} at line {problem.lineno}, column {problem.colno}"
-        except RecursionError:
-            return "nested too deeply"
-        return payload if isinstance(payload, dict) else "a payload is an object: { … }"
-
     def _say(self, lines: Sequence[Line]) -> None:
         self._answer = lines
         self._output.show(self._answer_lines)
@@ -132,7 +127,8 @@ class CallForm(Dialog[str]):
         return wrapped(self._answer)(width)
 
     def _equal_lines(self, width: int) -> list[Line]:
-        payload = self._payload()
+        payload = typed_payload(self._editor.text)
         if isinstance(payload, str):
             return [line((payload, Ink.WARN))]
-        return list(wrap(line((command_line("capability.call", self._params(payload)), Ink.DIM)), width))[:3]
+        equal = command_line("capability.call", self._params(payload))
+        return list(wrap(line((equal[: 4 * width], Ink.DIM)), width))[:3]

@@ -101,18 +101,26 @@ def call_answer(sent: Sent) -> list[Line]:
         known = sent.failed.data or sent.failed.context
         return [*failure_lines(sent), _came_from(known, sent)]
     data = sent.data or {}
-    response = data.get("response")
-    answered = response if isinstance(response, Mapping) else {}
+    answered = _response(data)
     if answered.get("ok"):
         lines = [join((line(("✓ ok", Ink.OK)), _came_from(data, sent))), *_json(answered.get("result"))]
         if answered.get("meta"):
             lines += [line(("meta", Ink.DIM)), *_json(answered["meta"])]
     else:
-        error = answered.get("error")
-        told = error if isinstance(error, Mapping) else {}
+        told = _error(data)
         head = line((f"✗ {told.get('kind')}", Ink.BAD), f"  {told.get('message')}")
         lines = [head, _came_from(data, sent), *_json(told.get("details"))]
     return lines
+
+
+def _response(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    response = data.get("response")
+    return response if isinstance(response, Mapping) else {}
+
+
+def _error(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    error = _response(data).get("error")
+    return error if isinstance(error, Mapping) else {}
 
 
 def _came_from(data: Mapping[str, Any], sent: Sent) -> Line:
@@ -143,6 +151,11 @@ def outcome(sent: Sent) -> Line:
             (f"✗ {sent.failed.kind} ", Ink.BAD), f"{target}: " if target else "", sent.failed.message, (hint, Ink.DIM)
         )
     data = sent.data or {}
+    if sent.command == "capability.call" and not _response(data).get("ok"):
+        error = _error(data)
+        return line(
+            (f"✗ {error.get('kind')} ", Ink.BAD), f"{target}: {error.get('message')}", (f"  {sent.line}", Ink.DIM)
+        )
     what = _DONE.get(sent.command, sent.command)
     move = " → ".join(_build(name) for name in (data.get("from"), data.get("to")) if name)
     refused = sum(change.get("action") == "reject" for change in plan_changes(data))

@@ -1,12 +1,12 @@
-"""The payload that a call starts from: what the input schema requires, with its defaults."""
+"""The payload of a call: what the input schema requires, with its defaults; and what a person made of it."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NoReturn
 
-__all__ = ["first_payload", "pretty"]
+__all__ = ["first_payload", "pretty", "typed_payload"]
 
 _DEPTH = 6
 _BLANKS: Mapping[str, Any] = {"string": "", "integer": 0, "number": 0, "boolean": False, "null": None, "array": []}
@@ -45,6 +45,23 @@ def _object(schema: Mapping[str, Any], properties: object, depth: int) -> dict[s
         for name, field in properties.items()
         if isinstance(field, Mapping) and (name in wanted or "default" in field)
     }
+
+
+def typed_payload(text: str) -> dict[str, Any] | str:
+    """The object that ``text`` is, or why it is none. An empty text is an empty object."""
+    try:
+        payload = json.loads(text or "{}", parse_constant=_refuse)
+    except json.JSONDecodeError as problem:
+        return f"not JSON: {problem.msg} at line {problem.lineno}, column {problem.colno}"
+    except ValueError as problem:  # as of a number with more digits than Python reads
+        return f"not JSON: {problem}"
+    except RecursionError:
+        return "nested too deeply"
+    return payload if isinstance(payload, dict) else "a payload is an object: { … }"
+
+
+def _refuse(name: str) -> NoReturn:
+    raise ValueError(f"there is no {name} in it")
 
 
 def pretty(value: object) -> str:
