@@ -133,13 +133,23 @@ class Reading:
         app = self._app
         try:
             with app.suspend():
-                child = subprocess.Popen(argv)
-                with app.guard_child(child):
-                    child.wait()
-        except (OSError, SuspendNotSupported):
-            app.say(line(("✗ ", Ink.BAD), f"{argv[0]} cannot be started here; EDITOR names another one"))
-        else:
+                started = self._waited_for(argv)
+        except SuspendNotSupported:
+            started = False
+        if started:
             app.say(line(("✓ ", Ink.OK), "back from the editor; saved files are read by themselves"))
+        else:
+            app.say(line(("✗ ", Ink.BAD), f"{argv[0]} cannot be started here; EDITOR names another one"))
+
+    def _waited_for(self, argv: list[str]) -> bool:
+        """Whether it could be started. Raises nothing: Textual would stay suspended, before a blank screen."""
+        try:
+            child = subprocess.Popen(argv)
+        except (OSError, ValueError):
+            return False
+        with self._app.guard_child(child):
+            child.wait()
+        return True
 
 
 def _name(subject: object) -> str:

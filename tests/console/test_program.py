@@ -169,6 +169,21 @@ def test_the_editor_gets_the_terminal_and_gives_it_back(workspace: Path, editor:
         terminal.close()
 
 
+def test_an_editor_that_is_not_there_is_said_and_the_console_goes_on(workspace: Path) -> None:
+    env = {"EDITOR": "no-such-editor", "VISUAL": ""}
+    terminal = Terminal("-m", "evatui.console.main", str(workspace), env=env)
+    try:
+        terminal.read_until("● live")
+        terminal.type(b"e")
+        terminal.read_until("no-such-editor cannot be started here")
+        terminal.type(b"6")
+        terminal.read_until("runtime.started")
+        terminal.type(b"q")
+        assert terminal.wait() == 0
+    finally:
+        terminal.close()
+
+
 def test_leaving_ends_an_editor_that_is_open(workspace: Path, editor: Path) -> None:
     terminal = Terminal("-m", "evatui.console.main", str(workspace), env={"EDITOR": str(editor), "VISUAL": ""})
     try:
