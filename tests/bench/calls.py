@@ -16,7 +16,7 @@ from evatui.kernel.model.call import Actor, CallerType, CallRequest
 from evatui.runtime import Runtime
 from tests.bench.arms import Arm, interleave
 from tests.bench.bare import BareLua
-from tests.bench.payloads import NOOP, SUMMARISE, payload
+from tests.bench.payloads import ECHO, NOOP, REWORK, SUMMARISE, kinds, payload
 from tests.bench.results import Section, compared
 
 __all__ = ["measure"]
@@ -33,15 +33,15 @@ input_schema: {type: object, properties: {items: {type: array, items: {type: obj
 output_schema: {type: object}
 """
 
-Call = Callable[[dict[str, Any]], Awaitable[Any]]
+Call = Callable[[Any], Awaitable[Any]]
 
 
 async def measure(rounds: int) -> list[Section]:
     note = "One caller, one call after the other. *whole way* is `Runtime.call`: route, slot, schemas, sandbox, audit."
     cases = [
         ("nothing to do", NOOP, {}, 200),
-        ("1 KB in and out", SUMMARISE, payload(1_000), 100),
-        ("16 KB in and out", SUMMARISE, payload(16_000), 15),
+        ("1 KB in and out", REWORK, payload(1_000), 100),
+        ("16 KB in and out", REWORK, payload(16_000), 15),
     ]
     lines: list[str] = []
     for name, source, value, times in cases:
@@ -52,10 +52,32 @@ async def measure(rounds: int) -> list[Section]:
                 Arm("whole way", _batch(whole, value, times)),
             ]
             lines += [f"### {name}", "", *compared(await interleave(arms, rounds), "µs", 1e6), ""]
-    return [Section("A call", note, lines)]
+    return [Section("A call", note, lines), await _payloads(rounds)]
 
 
-def _batch(call: Call, value: dict[str, Any], times: int) -> Callable[[], Awaitable[float]]:
+async def _payloads(rounds: int) -> Section:
+    note = "The sandbox alone, `LoadedProgram.call`, to bare lupa, for what goes in and comes out."
+    cases: list[tuple[str, str, Any, int]] = [
+        ("no-op", NOOP, {}, 200),
+        ("summarise 1 KB", SUMMARISE, payload(1_000), 100),
+        ("echo 1 KB", ECHO, payload(1_000), 100),
+        ("summarise 16 KB", SUMMARISE, payload(16_000), 15),
+        ("echo 16 KB", ECHO, payload(16_000), 15),
+        *((f"echo {name}", ECHO, value, 50) for name, value in kinds().items()),
+    ]
+    lines = []
+    for name, source, value, times in cases:
+        async with _bare(source) as bare, _sandboxed(source) as sandboxed:
+            arms = [Arm("bare lupa", _batch(bare, value, times)), Arm("sandbox", _batch(sandboxed, value, times))]
+            base, sandbox = await interleave(arms, rounds)
+        lines.append(
+            f"| {name} | {base.seconds.shown(1e6, 0)} | {sandbox.seconds.shown(1e6, 0)} | {sandbox.ratio.shown(1, 2)} |"
+        )
+    head = ["| payload | bare lupa, µs: median [quartiles] | sandbox, µs | ratio |", "|---|---|---|---|"]
+    return Section("A call by payload", note, [*head, *lines])
+
+
+def _batch(call: Call, value: Any, times: int) -> Callable[[], Awaitable[float]]:
     """Measures the mean of ``times`` calls."""
 
     async def run() -> float:
@@ -67,7 +89,7 @@ def _batch(call: Call, value: dict[str, Any], times: int) -> Callable[[], Awaita
     return run
 
 
-def _request(value: dict[str, Any]) -> dict[str, Any]:
+def _request(value: Any) -> dict[str, Any]:
     context = {"workspace": "bench", "request_id": "req_1", "trace_id": "trace_1", "deadline_ms": 30000}
     return {"capability": "bench.call", "provider": "bench", "payload": value, "context": context}
 
@@ -117,7 +139,7 @@ async def _whole_way(source: str) -> AsyncIterator[Call]:
         (root / "capabilities/bench.yaml").write_text(_MANIFEST)
         runtime = await Runtime.open(root, state_dir=Path(folder) / "state")
 
-        async def call(value: dict[str, Any]) -> Any:
+        async def call(value: Any) -> Any:
             report = await runtime.call(CallRequest("bench.call", value, _CALLER))
             assert report.response.ok, report.response.error
             return report.response.result
