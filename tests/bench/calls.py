@@ -9,6 +9,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+import orjson
+
 from evatui.kernel.lua.engine import Engine
 from evatui.kernel.lua.outcome import Outcome, Returned
 from evatui.kernel.lua.program import Chunk, Program
@@ -124,6 +126,7 @@ async def _sandboxed(source: str) -> AsyncIterator[Call]:
             host=_no_host,
             host_calls=0,
             finish=_returned,
+            size=len(orjson.dumps(value)),  # as the kernel does, to hold it against the limit of the input
         )
     finally:
         program.close()

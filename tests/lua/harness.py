@@ -29,10 +29,17 @@ async def call(
     seconds: float = 20.0,
     entry: str = "invoke",
     finish: Callable[[Outcome], Any] = lambda outcome: outcome,
+    size: int | None = None,
 ) -> Any:
     """One call with ``payload`` as the whole request."""
     return await loaded.call(
-        entry, payload, deadline=time.monotonic() + seconds, host=host, host_calls=host_calls, finish=finish
+        entry,
+        payload,
+        deadline=time.monotonic() + seconds,
+        host=host,
+        host_calls=host_calls,
+        finish=finish,
+        size=size,
     )
 
 

@@ -7,15 +7,17 @@ import math
 from typing import Any
 
 import orjson
+import ormsgpack
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evatui.kernel.lua import BadValue, Chunk, Engine, Program, Returned, Unpackable
+from evatui.kernel.lua import BadValue, Chunk, Engine, Program, Returned, Unpackable, Verdict
 from evatui.kernel.lua.judge import judge
 from evatui.kernel.lua.state import Operation, State
 from evatui.kernel.lua.values import MAX_DEPTH, pack
-from tests.lua.harness import outcome_of, value_of
+from evatui.kernel.model.errors import ErrorKind
+from tests.lua.harness import call, outcome_of, value_of
 
 SCRIPT = b"""
 function echo(ctx, request) return request end
@@ -56,6 +58,17 @@ def state() -> State:
     return state
 
 
+def packed(entry: str, value: Any) -> bytes:
+    return ormsgpack.packb(entry) + pack(value)
+
+
+def nested(levels: int) -> Any:
+    value: Any = "here"
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
 def typed(value: Any) -> Any:
     """Equal only where the types are equal too: 1, 1.0 and True are three things, -0.0 is not 0.0."""
     if isinstance(value, dict):
@@ -69,7 +82,7 @@ def typed(value: Any) -> Any:
 @given(value=VALUES)
 @settings(max_examples=80, deadline=None)
 def test_values_keep_their_types(state: State, entry: str, value: Any) -> None:
-    outcome = judge(state.enter(Operation.ENTER, pack([entry, value])), PROGRAM)
+    outcome = judge(state.enter(Operation.ENTER, packed(entry, value)), PROGRAM)
     assert isinstance(outcome, Returned), outcome
     assert typed(outcome.value) == typed(value)
 
@@ -77,9 +90,9 @@ def test_values_keep_their_types(state: State, entry: str, value: Any) -> None:
 @given(value=VALUES)
 @settings(max_examples=60, deadline=None)
 def test_json_of_lua_is_json(state: State, value: Any) -> None:
-    encoded = judge(state.enter(Operation.ENTER, pack(["echo", json.dumps(value)])), PROGRAM)
+    encoded = judge(state.enter(Operation.ENTER, packed("echo", json.dumps(value))), PROGRAM)
     assert encoded == Returned(json.dumps(value))
-    outcome = judge(state.enter(Operation.ENTER, pack(["through_json", value])), PROGRAM)
+    outcome = judge(state.enter(Operation.ENTER, packed("through_json", value)), PROGRAM)
     assert isinstance(outcome, Returned)
     assert typed(outcome.value) == typed(orjson.loads(orjson.dumps(value)) if value != [] else [])
 
@@ -93,6 +106,7 @@ def test_json_of_lua_is_json(state: State, value: Any) -> None:
         ({"n": {"x/y~": -(2**63) - 1}}, "/n/x~1y~0"),
         ([b"bytes"], "/0"),
         ({1: 2}, ""),
+        ({"deep": nested(MAX_DEPTH)}, "/deep/0/0/0/0/0/0/0"),
         ({"s": "\ud800"}, "/s"),
         ([{1, 2}], "/0"),
         ([object()], "/0"),
@@ -100,10 +114,38 @@ def test_json_of_lua_is_json(state: State, value: Any) -> None:
         (list(range(300_000)), ""),
     ],
 )
-def test_what_cannot_enter_is_named(value: Any, path: str) -> None:
-    with pytest.raises(Unpackable) as refused:
-        pack(value)
-    assert refused.value.path == path
+@pytest.mark.parametrize("size", [None, 6_000_000])
+async def test_what_cannot_enter_is_named(engine: Engine, value: Any, path: str, size: int | None) -> None:
+    loaded = await engine.load(Program(Chunk("t.lua", SCRIPT), entry="echo"), timeout_s=5)
+    outcome = await call(loaded, value, entry="echo", size=size)
+    assert isinstance(outcome, Verdict)
+    assert outcome.kind is ErrorKind.INVALID_INPUT
+    assert outcome.message.startswith(f"the request cannot enter Lua: {path or 'the value'}: ")
+    assert await call(loaded, "after", entry="echo") == Returned("after")
+    loaded.close()
+
+
+@pytest.mark.parametrize(
+    "value", [math.nan, [1.5, 2.5, -math.inf, 4.5], [2**63] * 4, [1, b"raw"], {"deep": nested(MAX_DEPTH)}]
+)
+async def test_measured_values_are_looked_at_on_the_way_in(engine: Engine, value: Any) -> None:
+    loaded = await engine.load(Program(Chunk("t.lua", SCRIPT), entry="echo"), timeout_s=5)
+    outcome = await call(loaded, value, entry="echo", size=100)
+    assert isinstance(outcome, Verdict)
+    assert outcome.kind is ErrorKind.INVALID_INPUT
+    assert await call(loaded, nested(MAX_DEPTH), entry="echo", size=100) == Returned(nested(MAX_DEPTH))
+    loaded.close()
+
+
+@pytest.mark.parametrize("value", [math.inf, [2**63], b"raw", {1: 2}, nested(MAX_DEPTH)])
+async def test_an_answer_of_the_host_that_cannot_enter_is_an_error(engine: Engine, value: Any) -> None:
+    async def host(function: str, argument: Any) -> Any:
+        return value
+
+    body = "local ok, e = pcall(ctx.host.call_tool, {}) return {ok, e.kind, e.message}"
+    ok, kind, message = await value_of(engine, body, host=host)
+    assert (ok, kind) == (False, "HostError")
+    assert message.startswith("the host's answer cannot enter Lua: /1")
 
 
 def test_a_value_that_is_endless_when_written_out_is_refused_early() -> None:
@@ -112,11 +154,8 @@ def test_a_value_that_is_endless_when_written_out_is_refused_early() -> None:
         value = [value, value]
     with pytest.raises(Unpackable, match="larger than"):
         pack(value)
-    deep: Any = []
-    for _ in range(MAX_DEPTH + 1):
-        deep = [deep]
-    with pytest.raises(Unpackable, match="nested deeper"):
-        pack(deep)
+    with pytest.raises(Unpackable, match="larger than"):
+        pack(["x" * 100_000] * 100)
 
 
 @pytest.mark.parametrize(

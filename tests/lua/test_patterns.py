@@ -56,7 +56,7 @@ def state() -> State:
 
 
 def sandboxed(state: State, *arguments: str) -> Any:
-    outcome = judge(state.enter(Operation.ENTER, pack(["invoke", list(arguments)])), Program(Chunk("t.lua", b"")))
+    outcome = judge(state.enter(Operation.ENTER, pack("invoke") + pack(list(arguments))), Program(Chunk("t.lua", b"")))
     assert isinstance(outcome, Returned), outcome
     return outcome.value
 
@@ -111,7 +111,7 @@ def test_a_plain_search_finds_what_spans_its_windows(state: State) -> None:
     program = Program(Chunk("t.lua", source.encode()), memory_bytes=1 << 26)
     fresh = State(program)
     fresh.load(program)
-    outcome = judge(fresh.enter(Operation.ENTER, pack(["invoke"])), program)
+    outcome = judge(fresh.enter(Operation.ENTER, pack("invoke")), program)
     assert outcome == Returned([150001, 152001, True, 150001, 152001])
 
 

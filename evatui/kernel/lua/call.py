@@ -12,11 +12,11 @@ from typing import Any, Final, Generic, Protocol, TypeVar
 
 import ormsgpack
 
-from evatui.kernel.lua.judge import Missing, Question, judge
+from evatui.kernel.lua.judge import Missing, Question, Refused, judge
 from evatui.kernel.lua.outcome import HostPort, Outcome, Raised, Returned, Verdict
 from evatui.kernel.lua.program import Program
 from evatui.kernel.lua.state import Operation, State
-from evatui.kernel.lua.values import Unpackable, pack
+from evatui.kernel.lua.values import Unpackable, pack, refusal
 from evatui.kernel.lua.watchdog import Watchdog
 from evatui.kernel.model.errors import CallFailed, ErrorKind
 
@@ -75,6 +75,7 @@ class Call(Generic[T]):
         entry: str | None,
         arguments: tuple[Any, ...],
         *,
+        size: int | None,
         deadline: float,
         host: HostPort | None,
         host_calls: int,
@@ -83,6 +84,7 @@ class Call(Generic[T]):
         self._owner = owner
         self._entry = entry
         self._arguments = arguments
+        self._size = size
         self._deadline = deadline
         self._host = host
         self._host_calls = host_calls
@@ -180,10 +182,9 @@ class Call(Generic[T]):
     def _advance(self) -> Outcome | None:
         """The outcome, or None while the host is asked."""
         if self._state is not None:
-            data = self._answer()
-            return self._asks(self._enter(self._state, lambda state: state.enter(Operation.GO_ON, data)))
+            return self._asks(self._go_on(self._state))
         try:
-            data = pack([self._entry, *self._arguments])
+            data = self._packed()
         except Unpackable as problem:
             return Verdict(ErrorKind.INVALID_INPUT, f"the request cannot enter Lua: {problem}")
         state = self._owner.borrow()
@@ -195,23 +196,49 @@ class Call(Generic[T]):
                 return outcome
         if self._entry is None:
             return Returned(None)
-        return self._asks(self._enter(state, lambda state: state.enter(Operation.ENTER, data)))
+        answer = self._enter(state, Operation.ENTER, data)
+        if isinstance(answer, Refused):
+            self._owner.give_back(state)
+            self._state = None
+            return Verdict(ErrorKind.INVALID_INPUT, f"the request cannot enter Lua: {refusal(self._arguments[0])}")
+        return self._asks(answer)
+
+    def _packed(self) -> bytes:
+        data = ormsgpack.packb(self._entry)
+        if self._arguments:
+            data += pack(self._arguments[0], self._size)
+        return data
+
+    def _go_on(self, state: State) -> Outcome | Question | Missing | Refused:
+        reply, self._reply = self._reply, None
+        try:
+            answer = self._enter(state, Operation.GO_ON, pack(reply))
+            if not isinstance(answer, Refused):
+                return answer
+            problem = refusal(reply)
+        except Unpackable as error:
+            problem = error
+        failed = _failed(ErrorKind.HOST_ERROR, f"the host's answer cannot enter Lua: {problem}")
+        return self._enter(state, Operation.GO_ON, ormsgpack.packb(failed))
 
     def _load(self, state: State) -> Outcome:
-        answer = self._enter(state, lambda state: state.load(self._owner.program))
+        answer = self._run(state, lambda: state.load(self._owner.program))
         if isinstance(answer, Missing):
             return Verdict(ErrorKind.NOT_FOUND, f"the script defines no function '{answer.name}'")
-        if isinstance(answer, Question):
+        if isinstance(answer, (Question, Refused)):
             return Verdict(ErrorKind.INTERNAL, "the sandbox failed")
         return answer
 
-    def _enter(self, state: State, run: Callable[[State], tuple[Any, ...]]) -> Outcome | Question | Missing:
+    def _enter(self, state: State, operation: Operation, data: bytes) -> Outcome | Question | Missing | Refused:
+        return self._run(state, lambda: state.enter(operation, data))
+
+    def _run(self, state: State, enter: Callable[[], tuple[Any, ...]]) -> Outcome | Question | Missing | Refused:
         with self._lock:
             if self._ended is not None:
                 return self._ended
             self._state = state
             self._phase = _Phase.RUNNING
-        answer = run(state)
+        answer = enter()
         with self._lock:
             if self._phase is _Phase.ABANDONED:
                 self._owner.found()
@@ -221,7 +248,9 @@ class Call(Generic[T]):
                 return self._ended
         return judge(answer, self._owner.program)
 
-    def _asks(self, answer: Outcome | Question | Missing) -> Outcome | None:
+    def _asks(self, answer: Outcome | Question | Missing | Refused) -> Outcome | None:
+        if isinstance(answer, Refused):
+            return Verdict(ErrorKind.INTERNAL, "the sandbox failed")
         if isinstance(answer, Missing):
             return Raised(f"the handler has removed its function '{answer.name}'")
         if not isinstance(answer, Question):
@@ -235,13 +264,6 @@ class Call(Generic[T]):
             self._phase = _Phase.ASKING
         self._on_loop(self._ask, answer)
         return None
-
-    def _answer(self) -> bytes:
-        reply, self._reply = self._reply, None
-        try:
-            return pack(reply)
-        except Unpackable as problem:
-            return ormsgpack.packb(_failed(ErrorKind.HOST_ERROR, f"the host's answer cannot enter Lua: {problem}"))
 
     def _deliver(self, outcome: Outcome) -> None:
         self._owner.forget(self)

@@ -9,12 +9,14 @@ from typing import Any
 from evatui.kernel.lua.outcome import BadValue, Outcome, Raised, Returned, Verdict
 from evatui.kernel.lua.program import Program
 from evatui.kernel.lua.state import Answer
-from evatui.kernel.lua.values import AMBIGUOUS, unpack
+from evatui.kernel.lua.values import AMBIGUOUS, from_row, unpack
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.text import clean, clean_line
 
-__all__ = ["Missing", "Question", "judge"]
+__all__ = ["Missing", "Question", "Refused", "judge"]
 
+_RETURNED_ROW = int(Answer.RETURNED_ROW)
+_ASKED_ROW = int(Answer.ASKED_ROW)
 _PLACE = re.compile(r"([^\n]{1,300}?):(\d{1,9}): ")
 
 
@@ -33,12 +35,22 @@ class Missing:
     name: str
 
 
-def judge(answer: tuple[Any, ...], program: Program) -> Outcome | Question | Missing:
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """What was to enter holds something that is not JSON-like; the state is unharmed."""
+
+
+def judge(answer: tuple[Any, ...], program: Program) -> Outcome | Question | Missing | Refused:
+    kind = answer[0]
+    if kind == _RETURNED_ROW:
+        return Returned(from_row(answer, _ambiguous))
+    if kind == _ASKED_ROW:
+        return Question(answer[1], from_row(answer, dict))
     match answer:
         case (Answer.RETURNED, data):
-            return Returned(unpack(data, lambda: AMBIGUOUS) if data else None)
+            return Returned(unpack(data, _ambiguous) if data else None)
         case (Answer.ASKED, data, name):
-            return Question(name.decode(), unpack(data, dict))
+            return Question(name, unpack(data, dict))
         case (Answer.RAISED, *parts):
             return _raised(program, *parts)
         case (Answer.NO_MEMORY,):
@@ -46,20 +58,23 @@ def judge(answer: tuple[Any, ...], program: Program) -> Outcome | Question | Mis
         case (Answer.OVERSIZED,):
             return Verdict(ErrorKind.OUTPUT_TOO_LARGE, f"the result is larger than {program.max_output_bytes} bytes")
         case (Answer.BAD_VALUE, path, message):
-            return BadValue(clean_line(_text(path)), clean_line(_text(message)))
+            return BadValue(clean_line(path), clean_line(message))
         case (Answer.MISSING, name):
-            return Missing(name.decode())
+            return Missing(name)
+        case (Answer.REFUSED,):
+            return Refused()
     return Verdict(ErrorKind.INTERNAL, "the sandbox failed")
 
 
-def _raised(
-    program: Program, message: bytes, kind: bytes, retryable: int, file: bytes, line: int, value: bytes
-) -> Raised:
-    text = _text(message)
-    place = _said_place(text, program) or ((_text(file), line) if file else (None, None))
+def _ambiguous() -> Any:
+    return AMBIGUOUS
+
+
+def _raised(program: Program, message: str, kind: str, retryable: int, file: str, line: int, value: str) -> Raised:
+    place = _said_place(message, program) or ((file, line) if file else (None, None))
     return Raised(
-        message=clean(text),
-        kind=clean_line(_text(kind), 100) or None,
+        message=clean(message),
+        kind=clean_line(kind, 100) or None,
         retryable=retryable == 1,
         file=place[0],
         line=place[1] or None,
@@ -80,7 +95,3 @@ def _said_place(text: str, program: Program) -> tuple[str, int] | None:
         if name == said or (said.startswith("...") and name.endswith(said[3:])):
             return name, int(match[2])
     return None
-
-
-def _text(data: bytes) -> str:
-    return data.decode("utf-8", "replace")

@@ -55,17 +55,19 @@ class LoadedProgram:
         host: HostPort,
         host_calls: int,
         finish: Callable[[Outcome], T],
+        size: int | None = None,
     ) -> T:
         """Runs ``entry(ctx, request)``; what ``finish`` makes of the outcome.
 
         ``deadline`` is on the monotonic clock, in seconds, and counts the time in host calls. ``finish`` runs
         on a thread of Lua, once, also when the call was killed; its exceptions are raised here.
+        ``size``, the bytes of the request as JSON, spares counting them again where the caller has done so.
         Cancelling ends the handler and its running host call, and waits until both have ended: ``finish`` has
         then seen a ``Cancelled`` verdict. Only a call that still waits for a slot has never begun.
         """
         has_slot = await self._slot(deadline)
         try:  # without a slot the deadline is over: the call is made only to end as one
-            return await self.enter(entry, (request,), deadline, host, host_calls, finish)
+            return await self.enter(entry, (request,), deadline, host, host_calls, finish, size)
         finally:
             if has_slot:
                 self._slots.release()
@@ -93,9 +95,12 @@ class LoadedProgram:
         host: HostPort | None,
         host_calls: int,
         finish: Callable[[Outcome], T],
+        size: int | None = None,
     ) -> T:
         """Without an entry it only makes a state ready."""
-        call = Call(self, entry, arguments, deadline=deadline, host=host, host_calls=host_calls, finish=finish)
+        call = Call(
+            self, entry, arguments, size=size, deadline=deadline, host=host, host_calls=host_calls, finish=finish
+        )
         with self._lock:
             self._calls.add(call)
         if self._closed:

@@ -22,6 +22,7 @@ SUBJECTS = (
     "tables",
     "unpack",
     "pack",
+    "flat",
     "json",
     "host",
     "program",

@@ -20,6 +20,7 @@ class Operation(IntEnum):
     LOAD = 1
     ENTER = 2
     GO_ON = 3
+    AGAIN = 4
 
 
 class Answer(IntEnum):
@@ -33,6 +34,9 @@ class Answer(IntEnum):
     BAD_VALUE = 6
     MISSING = 7
     BROKEN = 8
+    REFUSED = 9
+    RETURNED_ROW = 10
+    ASKED_ROW = 11
 
 
 UNLIMITED: Final = 0
@@ -55,7 +59,7 @@ class State:
 
     def __init__(self, program: Program) -> None:
         self._lua = lua54.LuaRuntime(
-            encoding=None,
+            encoding="utf-8",
             register_eval=False,
             register_builtins=False,
             unpack_returned_tuples=False,
@@ -82,7 +86,13 @@ class State:
         return self.enter(Operation.LOAD, ormsgpack.packb(spec))
 
     def enter(self, operation: Operation, data: bytes) -> tuple[Any, ...]:
-        """``(Answer, part, …)``, the parts bytes or integers. After `kill` it is ``(NO_MEMORY,)``."""
+        """``(Answer, part, …)``, the parts plain values. After `kill` it is ``(NO_MEMORY,)``."""
+        try:
+            return self._enter(int(operation), data)
+        except UnicodeDecodeError:  # in a row, which nobody looked through: now it is
+            return self._enter(int(Operation.AGAIN), b"")
+
+    def _enter(self, operation: int, data: bytes) -> tuple[Any, ...]:
         lua = self._lua
         lua.set_max_memory(UNLIMITED)
         self._put(data)
@@ -92,7 +102,7 @@ class State:
             lua.set_max_memory(self._base + self._memory + len(data), total=True)
             self._running = True
         try:
-            answer = self._run(int(operation))
+            answer = self._run(operation)
         except lua54.LuaError:  # also LuaMemoryError: the protected call itself found no memory
             return (Answer.NO_MEMORY,)
         finally:

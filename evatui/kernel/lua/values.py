@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+import gc
 import math
 from collections.abc import Callable
 from typing import Any, Final
 
 import ormsgpack
 
-__all__ = ["AMBIGUOUS", "MAX_BYTES", "MAX_DEPTH", "MAX_NODES", "Unpackable", "pack", "resolve_empty", "unpack"]
+__all__ = [
+    "AMBIGUOUS",
+    "MAX_BYTES",
+    "MAX_DEPTH",
+    "MAX_NODES",
+    "Unpackable",
+    "from_row",
+    "pack",
+    "refusal",
+    "resolve_empty",
+    "unpack",
+]
 
 MAX_DEPTH = 64
 MAX_NODES = 200_000
 MAX_BYTES = 4_194_304
+_LIST, _MAP, _EMPTY = 0, 1, 2
 _LOWEST, _HIGHEST = -(2**63), 2**63 - 1
 _PLAIN = (
     ormsgpack.OPT_PASSTHROUGH_SUBCLASS
@@ -42,52 +55,53 @@ class _Ambiguous:
 AMBIGUOUS: Final = _Ambiguous()
 
 
-def pack(value: Any) -> bytes:
+def pack(value: Any, size: int | None = None) -> bytes:
     """MessagePack of a JSON-like value for Lua; raises `Unpackable`.
 
     The packer has no limits of its own: a value that shares its parts can be small here and endless
-    when written out. So nodes, bytes and depth are counted first.
+    when written out. So values and texts are counted first, unless ``size`` says how many bytes the value
+    has as JSON. Numbers and depth are checked where it is unpacked: if refused there, `refusal` says why.
     """
     try:
-        if _fits(value):
+        if _fits(value) if size is None else size <= MAX_BYTES:
             return ormsgpack.packb(value, option=_PLAIN)
     except (TypeError, ValueError):  # a name that is no text, or text that is no UTF-8
         pass
-    _check(value, (), [MAX_NODES, MAX_BYTES])
-    raise Unpackable((), "it is not JSON-like")
+    raise refusal(value)
+
+
+def refusal(value: Any) -> Unpackable:
+    """Why the value cannot enter Lua."""
+    try:
+        _check(value, (), [MAX_NODES, MAX_BYTES])
+    except Unpackable as problem:
+        return problem
+    return Unpackable((), "it is not JSON-like")
 
 
 def _fits(root: Any) -> bool:
     """The quick look at a value, level by level. Where it says no, `_check` says why."""
     level: list[Any] = [[root]]
     nodes = size = 0
-    for _ in range(MAX_DEPTH + 1):
-        below: list[Any] = []
-        for container in level:
-            nodes += len(container)
-            items: Any = container
-            if type(container) is dict:
-                items = container.values()
-                size += len("".join(container))
-            if nodes > MAX_NODES or size > MAX_BYTES:
-                return False
-            for item in items:
-                kind = type(item)
-                if kind is str:
-                    size += len(item)
-                elif kind is dict or kind is list or kind is tuple:
-                    below.append(item)
-                elif kind is int:
-                    if not _LOWEST <= item <= _HIGHEST:
-                        return False
-                elif kind is float:
-                    if not -math.inf < item < math.inf:
-                        return False
-                elif item is not None and kind is not bool:
-                    return False
-        if not below:
-            return size <= MAX_BYTES
-        level = below
+    for _ in range(MAX_DEPTH + 2):
+        held = gc.get_referents(*level)  # what the containers of this level hold, names included
+        nodes += len(held)
+        if nodes > MAX_NODES:
+            return False
+        level = []
+        for item in held:
+            kind = type(item)
+            if kind is str:
+                size += len(item)
+            elif kind is list or kind is tuple:
+                level.append(item)
+            elif kind is dict:
+                nodes -= len(item)  # its names are no values
+                level.append(item)
+        if size > MAX_BYTES:
+            return False
+        if not level:
+            return True
     return False
 
 
@@ -129,9 +143,29 @@ def _check_text(text: str, path: tuple[str | int, ...], budget: list[int]) -> No
             raise Unpackable(path, "text with half a character (a lone surrogate)") from None
 
 
-def unpack(data: bytes, empty: Callable[[], Any]) -> Any:
-    """The value that Lua packed; ``empty()`` stands for each table that is empty and unmarked."""
-    return ormsgpack.unpackb(data, ext_hook=lambda tag, body: empty())
+def unpack(data: str, empty: Callable[[], Any]) -> Any:
+    """The value that Lua packed, its bytes as text; ``empty()`` stands for each table that is empty and unmarked."""
+    return ormsgpack.unpackb(data.encode("latin-1"), ext_hook=lambda tag, body: empty())
+
+
+def from_row(row: tuple[Any, ...], empty: Callable[[], Any]) -> Any:
+    """The value in a row of plain values, whose order is explained in prelude/flat.lua."""
+    values = list(row)
+    end = len(values)
+    while end > 2:
+        code, stop = values[end - 1], end - 2
+        end = stop - (code >> 2)
+        kind = code & 3
+        if kind == _MAP:
+            pairs = iter(values[end:stop])
+            values[values[stop]] = dict(zip(pairs, pairs))  # noqa: B905 (it is even, and being strict costs)
+        elif kind == _LIST:
+            values[values[stop]] = values[end:stop]
+        elif kind == _EMPTY:
+            values[values[stop]] = empty()
+        else:
+            return values[end]
+    return values[0]
 
 
 def resolve_empty(value: Any, wants_array: Callable[[str], bool]) -> Any:

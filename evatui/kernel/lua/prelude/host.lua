@@ -22,7 +22,7 @@ function K.context(names)
       return ask(name, argument)
     end
   end
-  return K.look({ host = host })
+  return K.view({ host = K.view(host) })
 end
 
 local function speak(level, separator)

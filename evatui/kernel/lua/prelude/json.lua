@@ -103,7 +103,7 @@ function write(value, parts, depth)
   elseif kind == "nil" or rawequal(value, null) then
     parts[#parts + 1] = "null"
   elseif kind == "table" then
-    write_table(shown[value] or value, parts, depth + 1)
+    write_table(shown(value) or value, parts, depth + 1)
   else
     fail("a " .. kind .. " cannot be encoded")
   end

@@ -27,6 +27,18 @@ function K.own(metatable, shown)
   return metatable
 end
 
+-- What a read-only view does about a change. Views have a metatable each, and this is how they are known:
+-- no handler gets hold of this function, and so none can make a metatable with it.
+local function refuse()
+  error("this table is read-only", 2)
+end
+
+local function is_view(metatable)
+  return rawequal(metatable.__newindex, refuse)
+end
+
+K.refuse = refuse
+
 -- A handler's closing function must not run once there is a verdict: a deep stack of them would
 -- outlive it by far.
 local function closer(f)
@@ -75,7 +87,7 @@ function K.base.setmetatable(t, metatable)
     error("bad argument #2 to 'setmetatable' (nil or table expected)", 2)
   end
   local old = get(t)
-  if old and (own[old] or rawget(old, "__metatable") ~= nil) then
+  if old and (own[old] or is_view(old) or rawget(old, "__metatable") ~= nil) then
     error("cannot change a protected metatable", 2)
   end
   if metatable == nil then
@@ -93,6 +105,9 @@ function K.base.getmetatable(value)
   local metatable = get(value)
   if not metatable then
     return nil
+  end
+  if is_view(metatable) then
+    return "read-only"
   end
   local shown = own[metatable]
   if shown ~= nil then

@@ -198,7 +198,7 @@ function put(value, depth)
     if rawequal(value, null) then
       emit("\xc0")
     else
-      put_table(shown[value] or value, depth + 1)
+      put_table(shown(value) or value, depth + 1)
     end
   else
     bad("a " .. kind .. " cannot leave Lua", depth)

@@ -10,14 +10,17 @@ local load, pcall, type, next, rawequal, rawget, error, tostring =
   load, pcall, type, next, rawequal, rawget, error, tostring
 local create, resume, status = coroutine.create, coroutine.resume, coroutine.status
 local getinfo, byte, sub = debug.getinfo, string.byte, string.sub
+local unpack = table.unpack
 local random, randomseed = math.random, math.randomseed
 local MEMORY = K.MEMORY
 
 -- Answers: the numbers are those of evatui.kernel.lua.state.Answer.
 local RETURNED, ASKED, RAISED, NO_MEMORY, OVERSIZED, BAD_VALUE, MISSING, BROKEN = 1, 2, 3, 4, 5, 6, 7, 8
+local REFUSED, RETURNED_ROW, ASKED_ROW = 9, 10, 11
 local ENVELOPE = 64 -- bytes that {ok = true, result = ...} takes around a result
 local MAX_ARGUMENT = 1 << 20
 local MAX_MESSAGE = 2000
+local NO_STACK = "too many results to unpack" -- what `unpack` says when it finds no memory for them
 
 local data, spec, exports, context, env, loading
 
@@ -100,13 +103,13 @@ local function raised(e, co)
   local file, line = place(co)
   local message, kind, retryable, packed = e, "", 0, ""
   if type(e) == "table" then
-    local inner = K.shown[e] or e
+    local inner = K.shown(e) or e
     local said = rawget(inner, "message")
     message = type(said) == "string" and said or "a table was raised as an error"
     kind = type(rawget(inner, "kind")) == "string" and rawget(inner, "kind") or ""
     retryable = rawget(inner, "retryable") == true and 1 or 0
     local ok, bytes = pcall(K.pack, e, spec.max_output)
-    packed = ok and bytes or ""
+    packed = ok and K.as_text(bytes) or ""
   elseif type(e) == "number" then
     message = tostring(e)
   elseif type(e) ~= "string" then
@@ -116,7 +119,7 @@ local function raised(e, co)
   if told ~= message and line > 0 then
     told = file .. ":" .. line .. ": " .. told
   end
-  return RAISED, sub(told, 1, MAX_MESSAGE), kind, retryable, file, line, packed
+  return RAISED, K.legible(sub(told, 1, MAX_MESSAGE)), K.legible(kind), retryable, file, line, packed
 end
 
 local step
@@ -140,13 +143,19 @@ local function loaded(value)
   return RETURNED, ""
 end
 
-local function asked(name, argument)
-  if loading then
-    return step(true) -- print while loading: there is no call whose log it could go to
-  end
-  local ok, packed = pcall(K.pack, argument, MAX_ARGUMENT)
+-- What was last given out as a row. If a text in it is no UTF-8, the host cannot read it and asks again,
+-- for what K.pack says.
+local last_name, last_value
+
+local function packed_result()
+  return RETURNED, K.as_text(K.pack(last_value, spec.max_output + ENVELOPE))
+end
+
+local function packed_question()
+  local name = last_name
+  local ok, packed = pcall(K.pack, last_value, MAX_ARGUMENT)
   if ok then
-    return ASKED, packed, name
+    return ASKED, K.as_text(packed), name
   end
   if packed == MEMORY then
     error(MEMORY, 0)
@@ -155,6 +164,27 @@ local function asked(name, argument)
   local message = why and "the argument of " .. name .. (where == "" and "" or " at " .. where) .. ": " .. why
     or "the argument of " .. name .. " is larger than " .. MAX_ARGUMENT .. " bytes"
   return step(false, K.failure("InvalidInput", message, false))
+end
+
+local function asked(name, argument)
+  if loading then
+    return step(true) -- print while loading: there is no call whose log it could go to
+  end
+  last_name, last_value = name, argument
+  local n, row = K.flatten(ASKED_ROW, name, argument, MAX_ARGUMENT)
+  if n then
+    return unpack(row, 1, n)
+  end
+  return packed_question()
+end
+
+local function returned(value)
+  last_name, last_value = nil, value
+  local n, row = K.flatten(RETURNED_ROW, "", value, spec.max_output + ENVELOPE)
+  if n then
+    return unpack(row, 1, n)
+  end
+  return packed_result()
 end
 
 local function after(ok, first, ...)
@@ -170,7 +200,7 @@ local function after(ok, first, ...)
   if loading then
     return loaded(first)
   end
-  return RETURNED, K.pack(first, spec.max_output + ENVELOPE)
+  return returned(first)
 end
 
 function step(...)
@@ -185,33 +215,43 @@ end
 local operations = {}
 
 operations[1] = function() -- load
-  spec = K.unpack(data)
+  spec = K.unpack_raw(data)
   K.limit_memory(spec.memory)
   context = K.context(spec.host)
   loading = true
   local f, message = compile(spec.script)
   if not f then
-    return RAISED, message, "", 0, spec.script.name, 0, ""
+    return RAISED, K.legible(message), "", 0, spec.script.name, 0, ""
   end
   return begin(f)
 end
 
-operations[2] = function() -- enter: [name] or [name, request]
-  local call = K.unpack(data)
-  local f = find_entry(call[1])
-  if not f then
-    return MISSING, call[1]
+operations[2] = function() -- enter: name, or name and request
+  last_value = nil
+  local name, after = K.unpack(data)
+  local request
+  if after <= #data then
+    request = K.unpack(data, after, true)
   end
-  return begin(f, context, K.look(call[2]))
+  local f = find_entry(name)
+  if not f then
+    return MISSING, name
+  end
+  return begin(f, context, request)
 end
 
 operations[3] = function() -- go on: [true, value] or [false, {kind, message, retryable}]
+  last_value = nil
   local reply = K.unpack(data)
   if reply[1] then
     return step(true, reply[2])
   end
   local e = reply[2]
   return step(false, K.failure(e.kind, e.message, e.retryable))
+end
+
+operations[4] = function() -- again: what could not be read
+  return (last_name and packed_question or packed_result)()
 end
 
 function K.put(bytes)
@@ -223,15 +263,18 @@ local function answer(ok, first, ...)
   if ok then
     return first, ...
   end
-  if first == MEMORY then
+  if first == MEMORY or first == NO_STACK then
     return NO_MEMORY
   end
   if first == K.TOO_LARGE then
     return OVERSIZED
   end
+  if first == K.REFUSED then
+    return REFUSED
+  end
   local where, why = K.refused(first)
   if where then
-    return BAD_VALUE, where, why
+    return BAD_VALUE, K.legible(where), why
   end
   return BROKEN, type(first) == "string" and first or type(first)
 end

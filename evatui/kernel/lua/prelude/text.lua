@@ -130,4 +130,4 @@ for name, f in next, strings do -- the arithmetic, which reads numbers out of te
   end
 end
 strings.__index = library
-K.own(strings, K.look({ __index = library }))
+K.own(strings, K.view({ __index = K.view(library) }))

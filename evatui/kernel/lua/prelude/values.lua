@@ -3,7 +3,7 @@
 local K = ...
 local set, get, next, type, error, rawequal = setmetatable, debug.getmetatable, next, type, error, rawequal
 local rawget, rawset, rawlen = rawget, rawset, rawlen
-local own = K.own
+local own, refuse = K.own, K.refuse
 
 local null = set({}, own({
   __newindex = function()
@@ -29,72 +29,52 @@ function K.failure(kind, message, retryable)
   return set({ kind = kind, message = message, retryable = retryable }, FAILURE)
 end
 
--- A view is an empty table; what it shows is kept apart, so that no raw access gets past it. Inner
--- tables become views when they are looked at. The kernel's tables never refer to views, so the weak
--- keys cannot form chains.
-local shown = set({}, { __mode = "k" })
-local views = set({}, { __mode = "kv" })
-local VIEW
-
-local function look(value)
-  if type(value) ~= "table" or rawequal(value, null) then
-    return value
+-- A view is an empty table: what it shows is in its metatable, so that no raw access gets past it, and
+-- reading it takes no call. The tables in what it shows are views themselves.
+local function shown(t)
+  local metatable = get(t)
+  if metatable and rawequal(metatable.__newindex, refuse) then
+    return metatable.__index
   end
-  local view = views[value]
-  if not view then
-    view = set({}, VIEW)
-    views[value], shown[view] = view, value
-  end
-  return view
 end
 
-local function view_next(view, key)
-  local k, v = next(shown[view], key)
-  return k, look(v)
+local function view_length(view)
+  return #shown(view)
 end
 
-VIEW = own({
-  __index = function(view, key)
-    return look(shown[view][key])
-  end,
-  __newindex = function()
-    error("this table is read-only", 2)
-  end,
-  __len = function(view)
-    return #shown[view]
-  end,
-  __pairs = function(view)
-    return view_next, view, nil
-  end,
-}, "read-only")
+-- Not the table itself: a handler gets the state of the loop.
+local function view_pairs(view)
+  local inner = shown(view)
+  return function(_, key)
+    return next(inner, key)
+  end, view, nil
+end
 
-K.look = look
+K.view_length, K.view_pairs = view_length, view_pairs
+
+function K.view(t)
+  return set({}, { __index = t, __newindex = refuse, __len = view_length, __pairs = view_pairs })
+end
+
 K.shown = shown
 
 -- Is this a table of the kernel's own that no handler may change?
 function K.is_fixed(t)
-  return rawequal(t, null) or shown[t] ~= nil
+  return rawequal(t, null) or shown(t) ~= nil
 end
 
 local base = K.base
 
 function base.next(t, key)
-  if shown[t] then
-    return view_next(t, key)
-  end
-  return next(t, key)
+  return next(shown(t) or t, key)
 end
 
 function base.rawget(t, key)
-  local inner = shown[t]
-  if inner then
-    return look(inner[key])
-  end
-  return rawget(t, key)
+  return rawget(shown(t) or t, key)
 end
 
 function base.rawlen(t)
-  return rawlen(shown[t] or t)
+  return rawlen(shown(t) or t)
 end
 
 function base.rawset(t, key, value)

@@ -1,0 +1,155 @@
+-- Lua values out to the host as a row of plain values, which need no text between here and there.
+--
+-- The row is written level by level: what a table holds, then two integers, the place in the row where the
+-- table itself belongs and its code, 4 * its size + its kind. Read from the end, each table is complete
+-- before it is put into the one around it. Whatever is not ordinary here (a metatable, a hole, a number that
+-- is not finite, a size near the limit) is left to K.pack, which is slower and knows the reason why not.
+--
+-- Only raw access, and each table allocates, as in K.pack.
+
+local K = ...
+local type, next, rawequal, get = type, next, rawequal, debug.getmetatable
+local char, sub, gsub, concat = string.char, string.sub, string.gsub, table.concat
+local utf8_len, utf8_char = utf8.len, utf8.char
+local null, ARRAY, OBJECT, refuse = K.null, K.ARRAY, K.OBJECT, K.refuse
+
+local MAX_DEPTH = 64
+local MAX_VALUES = 100000
+local LIST, MAP, EMPTY, ALONE = 0, 1, 2, 3
+-- More than MessagePack takes for a number and the header of a text.
+local EACH = 9
+
+-- A row of a value that is no table.
+local function alone(answer, name, value, most)
+  local kind = type(value)
+  if kind == "string" and #value + EACH > most then
+    return
+  end
+  if kind == "number" and value - value == 0 or kind == "string" or kind == "boolean" or kind == "nil" then
+    return 5, { answer, name, value, 0, 4 + ALONE }
+  elseif rawequal(value, null) then
+    return 5, { answer, name, nil, 0, 4 + ALONE }
+  end
+end
+
+-- How many values the row has, and the row, which begins with `answer` and `name`: or nothing.
+function K.flatten(answer, name, root, most)
+  if type(root) ~= "table" or rawequal(root, null) then
+    return alone(answer, name, root, most)
+  end
+  local row, n = { answer, name }, 2
+  local queue, places = { root }, { 0 }
+  local last, level_end, depth, size = 1, 1, 1, 0
+  local at = 0
+  while at < last do
+    at = at + 1
+    if at > level_end then
+      level_end, depth = last, depth + 1
+      if depth > MAX_DEPTH then
+        return
+      end
+    end
+    local t = queue[at]
+    local mark = get(t)
+    if mark and rawequal(mark.__newindex, refuse) then
+      t = mark.__index
+      mark = get(t)
+    end
+    if mark and not rawequal(mark, ARRAY) and not rawequal(mark, OBJECT) then
+      return
+    end
+    local code
+    local first = next(t)
+    if first == nil then
+      code = mark and (rawequal(mark, ARRAY) and LIST or MAP) or EMPTY
+    elseif type(first) == "string" then
+      local before = n
+      for key, value in next, t do
+        local kind = type(value)
+        if kind == "string" then
+          size = size + #value
+        elseif kind == "number" then
+          if value - value ~= 0 then
+            return
+          end
+        elseif kind == "table" then
+          if rawequal(value, null) then
+            value = nil
+          else
+            last = last + 1
+            queue[last], places[last] = value, n + 1
+            value = false
+          end
+        elseif kind ~= "boolean" then
+          return
+        end
+        if type(key) ~= "string" then
+          return
+        end
+        size = size + #key
+        row[n + 1], row[n + 2] = key, value
+        n = n + 2
+      end
+      code = 4 * (n - before) + MAP
+    else
+      local count = #t
+      for i = 1, count do
+        local value = t[i]
+        local kind = type(value)
+        if kind == "number" then
+          if value - value ~= 0 then
+            return
+          end
+        elseif kind == "string" then
+          size = size + #value
+        elseif kind == "table" then
+          if rawequal(value, null) then
+            value = nil
+          else
+            last = last + 1
+            queue[last], places[last] = value, n
+            value = false
+          end
+        elseif kind ~= "boolean" then
+          return
+        end
+        n = n + 1
+        row[n] = value
+      end
+      if count == 0 or next(t, count) ~= nil then
+        return
+      end
+      code = 4 * count + LIST
+    end
+    row[n + 1], row[n + 2] = places[at], code
+    n = n + 2
+    if n > MAX_VALUES or size + EACH * n > most then
+      return
+    end
+  end
+  return n, row
+end
+
+-- Text that the host can read: each byte that is not UTF-8 becomes U+FFFD.
+function K.legible(text)
+  local pieces, from = {}, 1
+  while true do
+    local length, bad = utf8_len(text, from)
+    if length then
+      pieces[#pieces + 1] = sub(text, from)
+      return concat(pieces)
+    end
+    pieces[#pieces + 1] = sub(text, from, bad - 1) .. "\u{FFFD}"
+    from = bad + 1
+  end
+end
+
+-- Any bytes as text of the characters 0 to 255, for the host that takes nothing but text.
+local WIDE = {}
+for n = 128, 255 do
+  WIDE[char(n)] = utf8_char(n)
+end
+
+function K.as_text(bytes)
+  return (gsub(bytes, "[\x80-\xff]", WIDE))
+end
