@@ -24,6 +24,8 @@ __all__ = ["GRACE_S", "Call", "Owner"]
 
 T = TypeVar("T")
 
+_ENTER, _GO_ON = int(Operation.ENTER), int(Operation.GO_ON)
+
 _log = logging.getLogger(__name__)
 
 GRACE_S: Final = 2.0
@@ -43,11 +45,11 @@ class Owner(Protocol):
 
     def borrow(self) -> State | None: ...
 
-    def give_back(self, state: State) -> None: ...
-
     def submit(self, step: Callable[[], None]) -> None: ...
 
-    def forget(self, call: Call[Any]) -> None: ...
+    def stepped(self) -> None: ...
+
+    def leave(self, call: Call[Any], state: State | None) -> None: ...
 
     def lost(self) -> None: ...
 
@@ -62,12 +64,38 @@ class _Phase(Enum):
     ABANDONED = auto()
 
 
+_QUEUED, _RUNNING, _ASKING, _DONE, _ABANDONED = _Phase  # names are found sooner than members
+
+
 class Call(Generic[T]):
     """``entry`` None only loads a state. ``arguments`` is None or the request.
 
     Steps run on the threads of Lua, one at a time; host calls on the loop. Between them is one hand-over
     each way. ``finish`` is called exactly once, on a thread of Lua.
     """
+
+    __slots__ = (
+        "_alarm",
+        "_arguments",
+        "_deadline",
+        "_delivered",
+        "_ended",
+        "_entry",
+        "_finish",
+        "_future",
+        "_host",
+        "_host_calls",
+        "_lock",
+        "_loop",
+        "_owner",
+        "_phase",
+        "_reply",
+        "_size",
+        "_started",
+        "_state",
+        "_task",
+        "_unharmed",
+    )
 
     def __init__(
         self,
@@ -96,14 +124,15 @@ class Call(Generic[T]):
         self._reply: tuple[bool, Any] | None = None
         self._state: State | None = None
         self._lock = threading.Lock()
-        self._phase = _Phase.QUEUED
+        self._phase = _QUEUED
         self._ended: Verdict | None = None
+        self._unharmed = False
         self._started = time.monotonic()
         self._alarm = owner.watchdog.watch(deadline, self._time_is_up)
 
     async def run(self) -> T:
         """What ``finish`` made of the outcome. Cancelled, it first waits until the handler has ended."""
-        if time.monotonic() >= self._deadline:
+        if self._started >= self._deadline:
             self._time_is_up()
         self._owner.submit(self._step)
         try:
@@ -128,14 +157,14 @@ class Call(Generic[T]):
     def kill(self, kind: ErrorKind, message: str = "") -> bool:
         """From any thread. Whether this is what ended the call: it then ends in a `Verdict` of ``kind``."""
         with self._lock:
-            if self._phase in (_Phase.DONE, _Phase.ABANDONED) or self._ended is not None:
+            if self._phase in (_DONE, _ABANDONED) or self._ended is not None:
                 return False
             self._ended = Verdict(kind, message or _ENDED.get(kind, "the call was ended from outside"))
             self._alarm.cancel()
             self._alarm = self._owner.watchdog.watch(time.monotonic() + GRACE_S, self._abandon)
-            if self._phase is _Phase.RUNNING and self._state is not None:
+            if self._phase is _RUNNING and self._state is not None:
                 self._state.kill()
-            elif self._phase is _Phase.ASKING:
+            elif self._phase is _ASKING:
                 self._on_loop(self._cancel_task)
         return True
 
@@ -145,15 +174,15 @@ class Call(Generic[T]):
 
     def _abandon(self) -> None:
         with self._lock:
-            if self._phase is _Phase.DONE:
+            if self._phase is _DONE:
                 return
-            running = self._phase is _Phase.RUNNING
-            self._phase = _Phase.ABANDONED
+            running = self._phase is _RUNNING
+            self._phase = _ABANDONED
         if running:
             self._owner.lost()
         verdict = self._ended
         if verdict is not None:
-            self._owner.submit(lambda: self._deliver(verdict))
+            self._owner.submit(lambda: self._deliver(verdict, None))
 
     # On a thread of Lua
 
@@ -164,20 +193,19 @@ class Call(Generic[T]):
             _log.exception("a step of a Lua call failed")
             outcome = Verdict(ErrorKind.INTERNAL, "the sandbox failed")
         if outcome is None:
+            self._owner.stepped()
             return
         with self._lock:
-            abandoned = self._phase is _Phase.ABANDONED
+            abandoned = self._phase is _ABANDONED
             if not abandoned:
-                self._phase = _Phase.DONE
+                self._phase = _DONE
             state, self._state = self._state, None
             outcome = self._ended or outcome
         if abandoned:
+            self._owner.stepped()
             return
         self._alarm.cancel()
-        if state is not None and not isinstance(outcome, Verdict):
-            self._owner.give_back(state)
-        del state
-        self._deliver(outcome)
+        self._deliver(outcome, state)
 
     def _advance(self) -> Outcome | None:
         """The outcome, or None while the host is asked."""
@@ -196,10 +224,9 @@ class Call(Generic[T]):
                 return outcome
         if self._entry is None:
             return Returned(None)
-        answer = self._enter(state, Operation.ENTER, data)
+        answer = self._enter(state, _ENTER, data)
         if isinstance(answer, Refused):
-            self._owner.give_back(state)
-            self._state = None
+            self._unharmed = True
             return Verdict(ErrorKind.INVALID_INPUT, f"the request cannot enter Lua: {refusal(self._arguments[0])}")
         return self._asks(answer)
 
@@ -212,14 +239,14 @@ class Call(Generic[T]):
     def _go_on(self, state: State) -> Outcome | Question | Missing | Refused:
         reply, self._reply = self._reply, None
         try:
-            answer = self._enter(state, Operation.GO_ON, pack(reply))
+            answer = self._enter(state, _GO_ON, pack(reply))
             if not isinstance(answer, Refused):
                 return answer
             problem = refusal(reply)
         except Unpackable as error:
             problem = error
         failed = _failed(ErrorKind.HOST_ERROR, f"the host's answer cannot enter Lua: {problem}")
-        return self._enter(state, Operation.GO_ON, ormsgpack.packb(failed))
+        return self._enter(state, _GO_ON, ormsgpack.packb(failed))
 
     def _load(self, state: State) -> Outcome:
         answer = self._run(state, lambda: state.load(self._owner.program))
@@ -229,7 +256,7 @@ class Call(Generic[T]):
             return Verdict(ErrorKind.INTERNAL, "the sandbox failed")
         return answer
 
-    def _enter(self, state: State, operation: Operation, data: bytes) -> Outcome | Question | Missing | Refused:
+    def _enter(self, state: State, operation: int, data: bytes) -> Outcome | Question | Missing | Refused:
         return self._run(state, lambda: state.enter(operation, data))
 
     def _run(self, state: State, enter: Callable[[], tuple[Any, ...]]) -> Outcome | Question | Missing | Refused:
@@ -237,13 +264,13 @@ class Call(Generic[T]):
             if self._ended is not None:
                 return self._ended
             self._state = state
-            self._phase = _Phase.RUNNING
+            self._phase = _RUNNING
         answer = enter()
         with self._lock:
-            if self._phase is _Phase.ABANDONED:
+            if self._phase is _ABANDONED:
                 self._owner.found()
             elif self._ended is None:
-                self._phase = _Phase.QUEUED
+                self._phase = _QUEUED
             if self._ended is not None:
                 return self._ended
         return judge(answer, self._owner.program)
@@ -261,18 +288,23 @@ class Call(Generic[T]):
         with self._lock:
             if self._ended is not None:
                 return self._ended
-            self._phase = _Phase.ASKING
+            self._phase = _ASKING
         self._on_loop(self._ask, answer)
         return None
 
-    def _deliver(self, outcome: Outcome) -> None:
-        self._owner.forget(self)
+    def _deliver(self, outcome: Outcome, state: State | None) -> None:
+        if isinstance(outcome, Verdict) and not (self._unharmed and self._ended is None):
+            state = None
+        self._owner.leave(self, state)
+        del state
+        result: Any = None
+        failure: BaseException | None = None
         try:
             result = self._finish(outcome)
         except BaseException as error:
-            self._on_loop(self._settle, None, error)
-        else:
-            self._on_loop(self._settle, result, None)
+            failure = error
+        self._owner.stepped()
+        self._on_loop(self._settle, result, failure)
 
     # On the loop
 

@@ -101,17 +101,14 @@ class LoadedProgram:
         call = Call(
             self, entry, arguments, size=size, deadline=deadline, host=host, host_calls=host_calls, finish=finish
         )
-        with self._lock:
-            self._calls.add(call)
+        self._calls.add(call)
         if self._closed:
             call.kill(ErrorKind.UNAVAILABLE)
         return await call.run()
 
     def kill(self, reason: ErrorKind) -> int:
         """Ends every call in flight, each in ``Verdict(reason, …)``; how many that were. From any thread."""
-        with self._lock:
-            calls = tuple(self._calls)
-        return sum(call.kill(reason) for call in calls)
+        return sum(call.kill(reason) for call in tuple(self._calls))
 
     def close(self) -> None:
         """Frees the idle states; those of calls in flight go when their calls end. Idempotent.
@@ -128,34 +125,33 @@ class LoadedProgram:
         with self._lock:
             return self._idle.pop() if self._idle else None
 
-    def give_back(self, state: State) -> None:
-        with self._lock:
-            if not self._closed and len(self._idle) < self.program.concurrency:
-                self._idle.append(state)
-
-    def forget(self, call: Call[Any]) -> None:
-        with self._lock:
-            self._calls.discard(call)
+    def leave(self, call: Call[Any], state: State | None) -> None:
+        """The call is over; its state, if given, serves again."""
+        self._calls.discard(call)
+        if state is not None:
+            with self._lock:
+                if not self._closed and len(self._idle) < self.program.concurrency:
+                    self._idle.append(state)
 
     def submit(self, step: Callable[[], None]) -> None:
+        """``step`` says `stepped` when it has done its work."""
         with self._lock:
             if self._working >= self._share:
                 self._backlog.append(step)
                 return
             self._working += 1
-        self._threads.submit(lambda: self._work(step))
+        self._threads.submit(step)
+
+    def stepped(self) -> None:
+        with self._lock:
+            if not self._backlog:
+                self._working -= 1
+                return
+            following = self._backlog.popleft()
+        self._threads.submit(following)
 
     def lost(self) -> None:
         self._threads.lost()
 
     def found(self) -> None:
         self._threads.found()
-
-    def _work(self, step: Callable[[], None]) -> None:
-        step()
-        with self._lock:
-            if not self._backlog:
-                self._working -= 1
-                return
-            following = self._backlog.popleft()
-        self._threads.submit(lambda: self._work(following))

@@ -23,6 +23,9 @@ class Operation(IntEnum):
     AGAIN = 4
 
 
+_LOAD, _AGAIN = int(Operation.LOAD), int(Operation.AGAIN)
+
+
 class Answer(IntEnum):
     """What an operation ends in; the parts that come with it are in prelude/program.lua."""
 
@@ -83,14 +86,14 @@ class State:
             "max_output": program.max_output_bytes,
             "memory": program.memory_bytes,
         }
-        return self.enter(Operation.LOAD, ormsgpack.packb(spec))
+        return self.enter(_LOAD, ormsgpack.packb(spec))
 
-    def enter(self, operation: Operation, data: bytes) -> tuple[Any, ...]:
+    def enter(self, operation: int, data: bytes) -> tuple[Any, ...]:
         """``(Answer, part, …)``, the parts plain values. After `kill` it is ``(NO_MEMORY,)``."""
         try:
-            return self._enter(int(operation), data)
+            return self._enter(operation, data)
         except UnicodeDecodeError:  # in a row, which nobody looked through: now it is
-            return self._enter(int(Operation.AGAIN), b"")
+            return self._enter(_AGAIN, b"")
 
     def _enter(self, operation: int, data: bytes) -> tuple[Any, ...]:
         lua = self._lua

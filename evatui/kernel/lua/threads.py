@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections import deque
 from collections.abc import Callable
 from queue import SimpleQueue
 
@@ -15,8 +16,9 @@ _starting = threading.Lock()
 
 
 class Threads:
-    """``size`` threads that take tasks from one queue. A task must not raise.
+    """Up to ``size`` threads that take tasks from one queue. A task must not raise.
 
+    A thread is started when a task finds none that is idle: few threads stay warm, many go cold.
     A thread that does not come back from Lua cannot be ended: it is counted in ``stuck`` and replaced.
     """
 
@@ -28,12 +30,16 @@ class Threads:
         self._surplus = 0
         self._open = True
         self._threads: set[threading.Thread] = set()
-        for _ in range(self.size):
-            self._start()
+        self._idle: deque[None] = deque()  # an entry for each idle thread; after a rush there may be more
 
     def submit(self, task: Callable[[], None]) -> None:
         """After `close` the task runs at once, on the calling thread."""
         if self._open:
+            try:
+                self._idle.pop()
+            except IndexError:
+                if len(self._threads) < self.size + self.stuck:
+                    self._start()
             self._queue.put(task)
         else:
             task()
@@ -77,6 +83,7 @@ class Threads:
             del task  # or it would keep its state alive until the next one
             if self._surplus and self._leave():
                 break
+            self._idle.append(None)
 
     def _leave(self) -> bool:
         with self._lock:

@@ -8,7 +8,7 @@ local K = ...
 local G = _G
 local load, pcall, type, next, rawequal, rawget, error, tostring =
   load, pcall, type, next, rawequal, rawget, error, tostring
-local create, resume, status = coroutine.create, coroutine.resume, coroutine.status
+local create, resume, yield, status = coroutine.create, coroutine.resume, coroutine.yield, coroutine.status
 local getinfo, byte, sub = debug.getinfo, string.byte, string.sub
 local unpack = table.unpack
 local random, randomseed = math.random, math.randomseed
@@ -21,6 +21,8 @@ local ENVELOPE = 64 -- bytes that {ok = true, result = ...} takes around a resul
 local MAX_ARGUMENT = 1 << 20
 local MAX_MESSAGE = 2000
 local NO_STACK = "too many results to unpack" -- what `unpack` says when it finds no memory for them
+
+local DONE = {}
 
 local data, spec, exports, context, env, loading
 
@@ -194,22 +196,32 @@ local function after(ok, first, ...)
   if not ok then
     return raised(first, K.task)
   end
+  if rawequal(first, DONE) then
+    return returned(...)
+  end
   if status(K.task) == "suspended" then
     return asked(...)
   end
-  if loading then
-    return loaded(first)
-  end
-  return returned(first)
+  return loaded(first)
 end
 
 function step(...)
   return after(resume(K.task, ...))
 end
 
-local function begin(f, ...)
-  K.task = K.watch(create(f))
-  return step(...)
+local request
+
+local function take()
+  local taken = request
+  request = nil
+  return taken
+end
+
+-- One coroutine serves call after call, until an error ends it. While it waits it holds no request.
+local function serve(f)
+  while true do
+    f = yield(DONE, f(context, take()))
+  end
 end
 
 local operations = {}
@@ -223,13 +235,14 @@ operations[1] = function() -- load
   if not f then
     return RAISED, K.legible(message), "", 0, spec.script.name, 0, ""
   end
-  return begin(f)
+  K.task = K.watch(create(f))
+  return step()
 end
 
 operations[2] = function() -- enter: name, or name and request
   last_value = nil
   local name, after = K.unpack(data)
-  local request
+  request = nil
   if after <= #data then
     request = K.unpack(data, after, true)
   end
@@ -237,7 +250,10 @@ operations[2] = function() -- enter: name, or name and request
   if not f then
     return MISSING, name
   end
-  return begin(f, context, request)
+  if status(K.task) == "dead" then
+    K.task = K.watch(create(serve))
+  end
+  return step(f)
 end
 
 operations[3] = function() -- go on: [true, value] or [false, {kind, message, retryable}]
