@@ -264,3 +264,51 @@ async def test_a_thread_that_does_not_come_back_is_replaced(monkeypatch: pytest.
     while engine.stuck:
         await asyncio.sleep(0.01)
     engine.close()
+
+
+async def test_a_state_that_nobody_uses_goes_cold() -> None:
+    time_is = 1000.0
+    engine = Engine(now=lambda: time_is)
+    loaded = await engine.load(program(SPIN_OR_WAIT), timeout_s=5)
+    assert await call(loaded, "a") == Returned([1, "a"])
+    time_is += 599
+    engine.cool()
+    assert await call(loaded, "b") == Returned([2, "b"])
+    time_is += 599
+    engine.cool()
+    assert await call(loaded, "c") == Returned([3, "c"])
+    time_is += 600
+    engine.cool()
+    assert await call(loaded, "d") == Returned([1, "d"])
+    engine.close()
+
+
+async def test_only_what_is_idle_goes_cold() -> None:
+    time_is, gate = 1000.0, Gate()
+    engine = Engine(now=lambda: time_is)
+    loaded = await engine.load(program(SPIN_OR_WAIT), timeout_s=5)
+    waiting = asyncio.create_task(call(loaded, entry="wait", host=gate))
+    await gate.entered.wait()
+    time_is += 3600
+    engine.cool()
+    loaded.kill(ErrorKind.CANCELLED)
+    assert kind_of(await waiting) is ErrorKind.CANCELLED
+    engine.close()
+
+
+async def test_an_engine_cools_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evatui.kernel.lua.engine.COOLING_S", 0.01)
+    monkeypatch.setattr("evatui.kernel.lua.loaded.WARM_S", 0.0)
+    freed = threading.Event()
+    load = State.load
+
+    def watched(self: State, *arguments: Any) -> Any:
+        weakref.finalize(self, freed.set)
+        return load(self, *arguments)
+
+    monkeypatch.setattr(State, "load", watched)
+    engine = Engine()
+    loaded = await engine.load(program(SPIN_OR_WAIT), timeout_s=5)
+    assert await asyncio.to_thread(freed.wait, 5)
+    assert await call(loaded, "still") == Returned([1, "still"])
+    engine.close()

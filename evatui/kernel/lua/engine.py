@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from weakref import WeakSet
 
 from evatui.kernel.lua.loaded import LoadedProgram
@@ -15,15 +16,22 @@ from evatui.kernel.model.errors import ErrorKind
 __all__ = ["Engine", "LoadFailed", "LoadedProgram"]
 
 _CLOSING_S = 5.0
+COOLING_S = 60.0
+"""How often cold states are looked for."""
 
 
 class Engine:
-    """One a runtime: global threads, a watchdog, and no program of its own."""
+    """One a runtime: global threads, a watchdog, and no program of its own.
 
-    def __init__(self) -> None:
+    Once a minute it frees the states that have gone cold, as ``now`` tells the time.
+    """
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
         self._threads = Threads()
         self._watchdog = Watchdog()
         self._programs: WeakSet[LoadedProgram] = WeakSet()
+        self._round = self._watchdog.watch(time.monotonic() + COOLING_S, self._cool_again)
 
     @property
     def stuck(self) -> int:
@@ -35,7 +43,7 @@ class Engine:
 
         Raises `LoadFailed`. ``print`` at the top level goes nowhere: there is no call yet.
         """
-        loaded = LoadedProgram(program, self._threads, self._watchdog)
+        loaded = LoadedProgram(program, self._threads, self._watchdog, self._now)
         self._programs.add(loaded)
         outcome = await loaded.enter(None, (), time.monotonic() + timeout_s, None, 0, lambda outcome: outcome)
         if not isinstance(outcome, Returned):
@@ -43,8 +51,18 @@ class Engine:
             raise _load_failed(outcome, program)
         return loaded
 
+    def cool(self) -> None:
+        """Frees the states that nobody has used for ten minutes; the next call makes its own."""
+        for loaded in tuple(self._programs):
+            loaded.cool()
+
+    def _cool_again(self) -> None:
+        self._threads.submit(self.cool)  # a full state takes some milliseconds to free
+        self._round = self._watchdog.watch(time.monotonic() + COOLING_S, self._cool_again)
+
     def close(self) -> None:
         """Ends all calls and threads, and frees all states."""
+        self._round.cancel()
         for loaded in tuple(self._programs):
             loaded.kill(ErrorKind.CANCELLED)
             loaded.close()

@@ -7,7 +7,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from evatui.kernel.lua.call import Call
 from evatui.kernel.lua.outcome import HostPort, Outcome
@@ -17,7 +17,10 @@ from evatui.kernel.lua.threads import Threads
 from evatui.kernel.lua.watchdog import Watchdog
 from evatui.kernel.model.errors import ErrorKind
 
-__all__ = ["LoadedProgram"]
+__all__ = ["WARM_S", "LoadedProgram"]
+
+WARM_S: Final = 600.0
+"""How long a state that nobody uses is kept."""
 
 T = TypeVar("T")
 
@@ -25,18 +28,20 @@ T = TypeVar("T")
 class LoadedProgram:
     """A program that is ready to be called: up to ``program.concurrency`` calls at once.
 
-    Each call has a state to itself. States are made at first use and kept; one that ended in a `Verdict`
-    is thrown away. At most half of the threads work for one program.
+    Each call has a state to itself. States are made at first use and kept warm for ten minutes after each
+    use; one that ended in a `Verdict` is thrown away. At most half of the threads work for one program.
+    ``now`` tells the seconds of a clock that only goes forward.
     """
 
-    def __init__(self, program: Program, threads: Threads, watchdog: Watchdog) -> None:
+    def __init__(self, program: Program, threads: Threads, watchdog: Watchdog, now: Callable[[], float]) -> None:
         self.program = program
         self.watchdog = watchdog
         self._threads = threads
         self._share = max(1, threads.size // 2)
         self._slots = asyncio.Semaphore(program.concurrency)
         self._lock = threading.Lock()
-        self._idle: list[State] = []
+        self._now = now
+        self._idle: list[tuple[State, float]] = []  # with the time of the last use, the latest last
         self._calls: set[Call[Any]] = set()
         self._working = 0
         self._backlog: deque[Callable[[], None]] = deque()
@@ -119,11 +124,18 @@ class LoadedProgram:
             self._closed = True
             self._idle.clear()
 
+    def cool(self) -> None:
+        """Frees the states that were idle for ten minutes."""
+        with self._lock:
+            kept = [entry for entry in self._idle if self._now() - entry[1] < WARM_S]
+            cold, self._idle = self._idle, kept
+        del cold  # frees them outside of the lock
+
     # For its calls
 
     def borrow(self) -> State | None:
         with self._lock:
-            return self._idle.pop() if self._idle else None
+            return self._idle.pop()[0] if self._idle else None
 
     def leave(self, call: Call[Any], state: State | None) -> None:
         """The call is over; its state, if given, serves again."""
@@ -131,7 +143,7 @@ class LoadedProgram:
         if state is not None:
             with self._lock:
                 if not self._closed and len(self._idle) < self.program.concurrency:
-                    self._idle.append(state)
+                    self._idle.append((state, self._now()))
 
     def submit(self, step: Callable[[], None]) -> None:
         """``step`` says `stepped` when it has done its work."""
