@@ -45,6 +45,8 @@ async def test_no_result_is_null(engine: Engine) -> None:
         "ctx.host.log = nil",
         "for _, inner in pairs(request) do if type(inner) == 'table' then inner.x = 1 end end",
         "local _, inner = next(request.deep) inner.x = 1",
+        "local _, loop = pairs(request) loop.a = 1",
+        "setmetatable({}, {__index = request}).list[1] = 'x'",
     ],
 )
 async def test_the_request_is_read_only(engine: Engine, change: str) -> None:
@@ -68,6 +70,7 @@ async def test_a_read_only_request_reads_like_any_table(engine: Engine) -> None:
         unpacked = {table.unpack(request.tags)}, first = select(2, next(request.one)), raw = rawget(request, "n"),
         empty = next(request.none) == nil, same = request.one == request.one, text = json.encode(request.tags),
         moved = table.move(request.tags, 1, 2, 1, {}), null = request.null == json.null, absent = request.x == nil,
+        metatable = getmetatable(request.tags), raw_length = rawlen(request.tags),
       }
     """
     request = {"tags": ["a", "b"], "one": {"k": "v"}, "none": {}, "n": 7, "null": None}
@@ -85,6 +88,8 @@ async def test_a_read_only_request_reads_like_any_table(engine: Engine) -> None:
         "moved": ["a", "b"],
         "null": True,
         "absent": True,
+        "metatable": "read-only",
+        "raw_length": 2,
     }
 
 

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evatui.kernel.lua import BadValue, Chunk, Engine, Program, Returned, Unpackable, Verdict
+from evatui.kernel.lua import BadValue, Chunk, Engine, Program, Raised, Returned, Unpackable, Verdict
 from evatui.kernel.lua.judge import judge
 from evatui.kernel.lua.state import Operation, State
 from evatui.kernel.lua.values import MAX_DEPTH, pack
-from evatui.kernel.model.errors import ErrorKind
-from tests.lua.harness import call, outcome_of, value_of
+from evatui.kernel.model.errors import ErrorKind, failure
+from tests.lua.harness import NAME, call, outcome_of, value_of
 
 SCRIPT = b"""
 function echo(ctx, request) return request end
@@ -224,3 +224,36 @@ async def test_json_numbers_and_order(engine: Engine) -> None:
     text, numbers = await value_of(engine, body)
     assert text == ('{"a":[1.0,0.1,-0.0,1e+300,9007199254740992.0,123456789012345678],"b":1,"c":{},"d":[],"e":null}')
     assert typed(numbers) == typed([1, 1.0, 100.0, 0, 2**63 - 1, float(2**63), "é😀"])
+
+
+async def test_results_out_of_the_ordinary_leave_as_well(engine: Engine) -> None:
+    """What the quick way out does not take: metatables, mixed places, errors, values beside its limits."""
+    body = """
+      local point = setmetatable({x = 1.5, name = "é"}, {__index = {y = 2}})
+      local backwards = {} for i = 3, 1, -1 do backwards[i] = {i} end
+      local ok, failure = pcall(ctx.host.call_tool, {})
+      local long = {} for i = 1, 20000 do long[i] = "" end
+      return {point, backwards, failure, #long, {long}}
+    """
+
+    async def host(function: str, argument: Any) -> Any:
+        raise failure(ErrorKind.NOT_FOUND, "no such tool ñ")
+
+    value = await value_of(engine, body, host=host)
+    error = {"kind": "NotFound", "message": "no such tool ñ", "retryable": False}
+    assert value == [{"x": 1.5, "name": "é"}, [[1], [2], [3]], error, 20000, [[""] * 20000]]
+
+
+async def test_text_that_is_no_utf_8_is_refused_on_every_way_out(engine: Engine) -> None:
+    body = """
+      local sent, why = pcall(ctx.host.call_tool, {a = {"fine", "\\xff"}})
+      local printed, message = pcall(error, "bad \\xe9 text")
+      return {sent, why.message, printed, (message:gsub("\\xe9", "e"))}
+    """
+    value = await value_of(engine, body)
+    assert value == [False, "the argument of call_tool at /a/1: the text is not valid UTF-8", False, "bad e text"]
+    outcome = await outcome_of(engine, "function invoke() error('bad \\xe9 text ' .. ('ñ'):rep(2000)) end")
+    assert isinstance(outcome, Raised)
+    assert outcome.message.startswith(f"{NAME}:1: bad \ufffd text ñññ")
+    outcome = await outcome_of(engine, "function invoke() error({message = '\\xff', kind = '\\xfe'}) end")
+    assert outcome == Raised("\ufffd", "\ufffd", False, NAME, 1, None)

@@ -312,3 +312,19 @@ async def test_an_engine_cools_by_itself(monkeypatch: pytest.MonkeyPatch) -> Non
     assert await asyncio.to_thread(freed.wait, 5)
     assert await call(loaded, "still") == Returned([1, "still"])
     engine.close()
+
+
+async def test_a_result_that_takes_long_to_look_through_ends_at_its_deadline(engine: Engine) -> None:
+    source = """
+      function invoke()
+        local hollow = {} for i = 1, 100000 do hollow["n" .. i] = i end
+        for name in pairs(hollow) do hollow[name] = nil end
+        local all = {} for i = 1, 50000 do all[i] = hollow end
+        return all
+      end
+    """
+    loaded = await engine.load(program(source, memory_bytes=1 << 26), timeout_s=5)
+    began = time.monotonic()
+    assert kind_of(await call(loaded, seconds=0.4)) is ErrorKind.TIMEOUT
+    assert time.monotonic() - began < 2  # to look through it all would take many seconds
+    loaded.close()

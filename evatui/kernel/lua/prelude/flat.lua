@@ -50,6 +50,7 @@ function K.flatten(answer, name, root, most)
       end
     end
     local t = queue[at]
+    local _ = {} -- fails once the call has ended: to find the first key of a table may take long
     local mark = get(t)
     if mark and rawequal(mark.__newindex, refuse) then
       t = mark.__index
@@ -93,6 +94,9 @@ function K.flatten(answer, name, root, most)
       code = 4 * (n - before) + MAP
     else
       local count = #t
+      if count > MAX_VALUES then
+        return
+      end
       for i = 1, count do
         local value = t[i]
         local kind = type(value)

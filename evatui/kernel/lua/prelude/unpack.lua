@@ -34,13 +34,6 @@ for count = 1, 16 do
   LISTS[count] = load("return {" .. ("nil,"):rep(count) .. "}")
 end
 
-local function enter()
-  depth = depth + 1
-  if depth > MAX_DEPTH then
-    error(REFUSED, 0)
-  end
-end
-
 -- Numbers seldom come alone: four of a kind are read at once. By their code: how, and their width.
 local FOUR, WIDTH = {}, {}
 for code, format in K.next, { [0xcb] = "d", [0xcd] = "I2", [0xce] = "I4", [0xcf] = "i8", [0xd1] = "i2", [0xd2] = "i4", [0xd3] = "i8" } do
@@ -61,8 +54,13 @@ local function four(t, n, i, code)
   return n + 3, after
 end
 
+local map
+
 local function list(count, i)
-  enter()
+  depth = depth + 1
+  if depth > MAX_DEPTH then
+    error(REFUSED, 0)
+  end
   local make = LISTS[count]
   local t = make and make() or {}
   local last_four = #data
@@ -74,6 +72,8 @@ local function list(count, i)
     elseif b >= 0xa0 and b < 0xc0 then
       local last = i + (b & 31)
       t[n], i = sub(data, i + 1, last), last + 1
+    elseif b < 0x90 then
+      t[n], i = map(b & 15, i + 1)
     elseif FOUR[b] and n + 3 <= count and i + 4 * WIDTH[b] - 1 <= last_four then
       n, i = four(t, n, i, b)
     else
@@ -91,8 +91,11 @@ local function list(count, i)
   return set(t, ARRAY), i
 end
 
-local function map(count, i)
-  enter()
+function map(count, i)
+  depth = depth + 1
+  if depth > MAX_DEPTH then
+    error(REFUSED, 0)
+  end
   local make = MAPS[count]
   local t = make and make() or {}
   for _ = 1, count do
@@ -110,6 +113,15 @@ local function map(count, i)
     elseif b >= 0xa0 and b < 0xc0 then
       local last = i + (b & 31)
       t[key], i = sub(data, i + 1, last), last + 1
+    elseif b == 0xcb then
+      local value
+      value, i = unpack(">d", data, i + 1)
+      if value - value ~= 0 then
+        error(REFUSED, 0)
+      end
+      t[key] = value
+    elseif b >= 0x90 and b < 0xa0 then
+      t[key], i = list(b & 15, i + 1)
     else
       t[key], i = read(i)
     end
