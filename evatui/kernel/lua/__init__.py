@@ -1,7 +1,7 @@
 """The sandbox that handlers run in: Lua 5.4 states, the threads that run them, and what crosses between.
 
 A program is one generation's script and modules; `Engine.load` makes it callable. Nothing but bytes
-and integers ever enters a Lua state, and nothing but bytes and integers leaves it.
+and integers ever enters a Lua state, and nothing but texts, numbers, booleans and None leaves it.
 """
 
 from __future__ import annotations

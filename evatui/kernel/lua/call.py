@@ -8,19 +8,18 @@ import threading
 import time
 from collections.abc import Callable
 from enum import Enum, auto
-from typing import Any, Final, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 import ormsgpack
 
 from evatui.kernel.lua.judge import Missing, Question, Refused, judge
 from evatui.kernel.lua.outcome import HostPort, Outcome, Raised, Returned, Verdict
-from evatui.kernel.lua.program import Program
+from evatui.kernel.lua.owner import Owner
 from evatui.kernel.lua.state import Operation, State
 from evatui.kernel.lua.values import Unpackable, pack, refusal
-from evatui.kernel.lua.watchdog import Watchdog
 from evatui.kernel.model.errors import CallFailed, ErrorKind
 
-__all__ = ["GRACE_S", "Call", "Owner"]
+__all__ = ["GRACE_S", "Call"]
 
 T = TypeVar("T")
 
@@ -35,25 +34,6 @@ _ENDED: Final = {
     ErrorKind.CANCELLED: "the call was cancelled",
     ErrorKind.UNAVAILABLE: "the generation no longer takes calls",
 }
-
-
-class Owner(Protocol):
-    """Where a call gets its state from, and its share of the threads."""
-
-    program: Program
-    watchdog: Watchdog
-
-    def borrow(self) -> State | None: ...
-
-    def submit(self, step: Callable[[], None]) -> None: ...
-
-    def stepped(self) -> None: ...
-
-    def leave(self, call: Call[Any], state: State | None) -> None: ...
-
-    def lost(self) -> None: ...
-
-    def found(self) -> None: ...
 
 
 class _Phase(Enum):
@@ -73,29 +53,6 @@ class Call(Generic[T]):
     Steps run on the threads of Lua, one at a time; host calls on the loop. Between them is one hand-over
     each way. ``finish`` is called exactly once, on a thread of Lua.
     """
-
-    __slots__ = (
-        "_alarm",
-        "_arguments",
-        "_deadline",
-        "_delivered",
-        "_ended",
-        "_entry",
-        "_finish",
-        "_future",
-        "_host",
-        "_host_calls",
-        "_lock",
-        "_loop",
-        "_owner",
-        "_phase",
-        "_reply",
-        "_size",
-        "_started",
-        "_state",
-        "_task",
-        "_unharmed",
-    )
 
     def __init__(
         self,

@@ -25,6 +25,7 @@ SUBJECTS = (
     "flat",
     "json",
     "host",
+    "globals",
     "program",
 )
 """The files of the folder ``prelude``, in the order in which they build on each other."""

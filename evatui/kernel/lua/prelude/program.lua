@@ -11,7 +11,6 @@ local load, pcall, type, next, rawequal, rawget, error, tostring =
 local create, resume, yield, status = coroutine.create, coroutine.resume, coroutine.yield, coroutine.status
 local getinfo, byte, sub = debug.getinfo, string.byte, string.sub
 local unpack = table.unpack
-local random, randomseed = math.random, math.randomseed
 local MEMORY = K.MEMORY
 
 -- Answers: the numbers are those of evatui.kernel.lua.state.Answer.
@@ -24,30 +23,8 @@ local NO_STACK = "too many results to unpack" -- what `unpack` says when it find
 
 local DONE = {}
 
-local data, spec, exports, context, env, loading
-
-local function make_env()
-  local t = K.base
-  for _, name in next, { "assert", "ipairs", "pairs", "rawequal", "type", "_VERSION" } do
-    t[name] = G[name]
-  end
-  local math_copy = {}
-  for name, f in next, G.math do
-    math_copy[name] = f
-  end
-  -- The stock one seeds with an address, and returns it.
-  math_copy.randomseed = function(...)
-    if ... == nil then
-      randomseed(random(0), random(0))
-    else
-      randomseed(...)
-    end
-  end
-  t.string, t.table, t.utf8, t.json, t.coroutine, t.math = K.string, K.table, K.utf8, K.json, K.coroutine, math_copy
-  t.os = { clock = G.os.clock, date = G.os.date, time = G.os.time }
-  t._G = t
-  return t
-end
+local env = K.env
+local data, spec, exports, context, loading
 
 local function compile(chunk)
   local source = chunk.source
@@ -299,7 +276,6 @@ function K.run(operation)
   return answer(pcall(operations[operation]))
 end
 
-env = make_env()
 env.require = require
 G.string.dump = nil
 for name in next, G do

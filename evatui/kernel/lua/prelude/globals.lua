@@ -1,0 +1,27 @@
+-- The globals of a handler.
+
+local K = ...
+local G = _G
+local next, random, randomseed = next, math.random, math.randomseed
+
+local t = K.base
+for _, name in next, { "assert", "ipairs", "pairs", "rawequal", "type", "_VERSION" } do
+  t[name] = G[name]
+end
+local math_copy = {}
+for name, f in next, G.math do
+  math_copy[name] = f
+end
+-- The stock one seeds with an address, and returns it.
+math_copy.randomseed = function(...)
+  if ... == nil then
+    randomseed(random(0), random(0))
+  else
+    randomseed(...)
+  end
+end
+t.string, t.table, t.utf8, t.json, t.coroutine, t.math = K.string, K.table, K.utf8, K.json, K.coroutine, math_copy
+t.os = { clock = G.os.clock, date = G.os.date, time = G.os.time }
+t._G = t
+
+K.env = t
