@@ -12,7 +12,7 @@ from evatui.console.view.payload import first_payload, pretty
 from evatui.console.view.sent import Sent
 from evatui.console.view.table import Column, Row
 from evatui.console.view.words import clock, state_label
-from evatui.control.commands import COMMANDS
+from evatui.control.commands import COMMANDS, Danger
 from evatui.control.snapshot import CapabilityRow, GenerationRow, RejectionRow
 
 if TYPE_CHECKING:
@@ -65,7 +65,8 @@ class Changing:
             return
         params = {"ids": ids, "plan": plan.get("plan_digest")}
         title = f"Reload: {len(changes)} change" + ("" if len(changes) == 1 else "s")
-        self._confirm("capability.reload", params, title, source, "apply")
+        danger = COMMANDS["capability.reload"].danger if ids else Danger.DIALOG
+        self._confirm("capability.reload", params, title, source, "apply", danger=danger)
 
     # --- to one capability ------------------------------------------------------------------------
 
@@ -160,7 +161,9 @@ class Changing:
         source: Callable[[int], Sequence[Line]],
         verb: str,
         seen: CapabilityRow | None = None,
+        danger: Danger | None = None,
     ) -> None:
+        """``danger`` is that of the command, where none is given."""
         from evatui.console.screens.confirm import Confirm
 
         equal = line((command_line(command, params), Ink.DIM))
@@ -179,7 +182,9 @@ class Changing:
                 self._app.say(line(("… ", Ink.INFO), f"{verb} "))
                 self._app.run_worker(self._send(command, **params), exit_on_error=False)
 
-        self._app.push_screen(Confirm(title, shown, verb, COMMANDS[command].danger), answered)
+        self._app.push_screen(
+            Confirm(title, shown, verb, COMMANDS[command].danger if danger is None else danger), answered
+        )
 
     def _moved(self, seen: CapabilityRow) -> str | None:
         """What the capability serves by now, where that is not what the dialog spoke of."""

@@ -77,10 +77,10 @@ class Stage(ThemedApp):
     def show(self, snapshot: ConsoleSnapshot) -> None:
         if self.snapshot is None:
             self.frame.message = EMPTY  # what was said while there was nothing to act on
+        elif snapshot.dropped:  # not of the first: what went by before it was nobody's to read
+            self.frame.link = replace(self.frame.link, dropped=self.frame.link.dropped + snapshot.dropped)
         self.snapshot = snapshot
         self._received = time.monotonic()
-        if snapshot.dropped:
-            self.frame.link = replace(self.frame.link, dropped=self.frame.link.dropped + snapshot.dropped)
         self.panes[View.AUDIT].show(snapshot, 0.0)
         self._show_pane(0.0)
 

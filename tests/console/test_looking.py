@@ -155,8 +155,9 @@ async def test_empty_views_say_what_would_fill_them(console: OpenConsole) -> Non
 
 
 async def test_what_went_by_unread_is_counted(console: OpenConsole) -> None:
-    async with console(scene(dropped=20)) as it:
+    async with console(scene(dropped=7)) as it:  # of the first snapshot: nobody's to read
         await it.change(scene(dropped=100, at=at("14:02:30")))
+        await it.change(scene(dropped=20, at=at("14:02:31")))
         assert "dropped 120" in it.text("#header")
 
 

@@ -157,7 +157,8 @@ def outcome(sent: Sent) -> Line:
             (f"✗ {error.get('kind')} ", Ink.BAD), f"{target}: {error.get('message')}", (f"  {sent.line}", Ink.DIM)
         )
     what = _DONE.get(sent.command, sent.command)
-    move = " → ".join(_build(name) for name in (data.get("from"), data.get("to")) if name)
+    move = " → ".join(str(name) for name in (data.get("from_number"), data.get("to_number")) if name)
+    cut = data.get("cut") or 0
     refused = sum(change.get("action") == "reject" for change in plan_changes(data))
     return line(
         ("✗ " if refused else "✓ ", Ink.BAD if refused else Ink.OK),
@@ -165,14 +166,12 @@ def outcome(sent: Sent) -> Line:
         (target, Ink.STRONG),
         (f" {move}" if move else "", Ink.PLAIN),
         (f" {refused} refused (3 says why)" if refused else "", Ink.BAD),
+        (f" {cut} call{'' if cut == 1 else 's'} cut" if cut else "", Ink.WARN),
+        (f" {data['note']}" if data.get("note") else "", Ink.WARN),
         (f" in {duration(sent.took_ms)}", Ink.DIM),
         (f"  {_UNDO[sent.command]}" if sent.command in _UNDO else "", Ink.KEY),
         (f"  {sent.line}", Ink.DIM),
     )
-
-
-def _build(generation: object) -> str:
-    return str(generation).rpartition("@")[2]
 
 
 def _target(params: Mapping[str, Any]) -> str:

@@ -31,8 +31,8 @@ class Receipt:
 
     id: str
     action: str
-    source: str | None
-    target: str | None
+    source: GenerationId | None
+    target: GenerationId | None
     at: str
     actor: str
     duration_ms: float
@@ -43,8 +43,10 @@ class Receipt:
         return {
             "id": self.id,
             "action": self.action,
-            "from": self.source,
-            "to": self.target,
+            "from": self.source.id if self.source else None,
+            "to": self.target.id if self.target else None,
+            "from_number": self.source.short if self.source else None,
+            "to_number": self.target.short if self.target else None,
             "at": self.at,
             "actor": self.actor,
             "duration_ms": round(self.duration_ms, 3),
@@ -131,7 +133,7 @@ class Operations:
             capability.id,
             State.ACTIVE,
             generation=name.id,
-            from_generation=source,
+            from_generation=source.id if source else None,
             reason=Reason.ROLLED_BACK.value,
             actor=actor,
         )
@@ -141,10 +143,10 @@ class Operations:
             actor,
             capability_id=capability.id,
             generation=name.id,
-            rolled_back_from=source,
+            rolled_back_from=source.id if source else None,
             restores=kept.name.id,
         )
-        return self._receipt(capability, "rollback", source, name.id, actor, started)
+        return self._receipt(capability, "rollback", source, name, actor, started)
 
     async def _serve_last_good(self, capability: Capability, refusal: Diagnostic | None, actor: Actor) -> str:
         """Where the disk holds nothing that may serve; returns what to say about it."""
@@ -219,15 +221,16 @@ class Operations:
         capability.hold = hold
         capability.wanted += 1
 
-    def _write(self, code: Code, capability: Capability, generation: str | None, actor: Actor) -> None:
+    def _write(self, code: Code, capability: Capability, name: GenerationId | None, actor: Actor) -> None:
+        generation = name.id if name else None
         self._registry.journal.write(code, Outcome.OK, actor, capability_id=capability.id, generation=generation)
 
     def _receipt(
         self,
         capability: Capability,
         action: str,
-        source: str | None,
-        target: str | None,
+        source: GenerationId | None,
+        target: GenerationId | None,
         actor: Actor,
         started: float,
         cut: int = 0,
@@ -246,8 +249,8 @@ class Operations:
         )
 
 
-def _name(capability: Capability) -> str | None:
-    return capability.active.name.id if capability.active else None
+def _name(capability: Capability) -> GenerationId | None:
+    return capability.active.name if capability.active else None
 
 
 def _choose(capability: Capability, to: str | None) -> Kept:
