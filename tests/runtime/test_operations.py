@@ -51,7 +51,7 @@ async def test_a_drain_past_its_deadline_cuts_the_call_and_says_which_generation
 
 async def test_rollback_serves_the_former_version_and_does_not_reload_the_bad_one(start, workspace: Path) -> None:
     runtime = await start()
-    first = runtime.table.active["greet"].name.id
+    first = runtime.table.active["greet"].name
     await updated(runtime, workspace, SCRIPT.replace("one", "two"))
     receipt = await runtime.operations.rollback("greet", ANN)
     assert receipt.target not in (first, receipt.source)
@@ -131,7 +131,7 @@ async def test_a_version_brought_back_while_nothing_served_is_not_quarantined_it
     await runtime.operations.rollback("greet", ANN)
     await runtime.operations.drain("greet", ANN)
     receipt = await runtime.operations.enable("greet", ANN)
-    assert receipt.target == runtime.table.active["greet"].name.id
+    assert receipt.target == runtime.table.active["greet"].name
     assert (await call(runtime)).response.result["by"] == "one"
 
 
@@ -141,7 +141,7 @@ async def test_enable_after_a_rollback_serves_what_served_and_not_what_was_rolle
     await runtime.operations.rollback("greet", ANN)
     await runtime.operations.drain("greet", ANN)
     receipt = await runtime.operations.enable("greet", ANN)
-    assert receipt.target == runtime.table.active["greet"].name.id
+    assert receipt.target == runtime.table.active["greet"].name
     assert (await call(runtime)).response.result["by"] == "one"
 
 
@@ -156,7 +156,7 @@ async def test_enable_beside_a_refused_file_serves_what_served_last_and_says_so(
     await updated(runtime, workspace, broken)
     receipt = await runtime.operations.enable("greet", ANN)
     assert (await call(runtime)).response.result["by"] == "two"
-    assert receipt.target == runtime.table.active["greet"].name.id
+    assert receipt.target == runtime.table.active["greet"].name
     assert f"{number}, which served before, serves again" in receipt.note
     rejection = runtime.registry.capabilities["greet"].rejection
     assert rejection is not None
