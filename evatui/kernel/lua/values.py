@@ -82,23 +82,18 @@ def refusal(value: Any) -> Unpackable:
 def _fits(root: Any) -> bool:
     """The quick look at a value, level by level. Where it says no, `_check` says why."""
     level: list[Any] = [[root]]
-    nodes = size = 0
+    nodes, size = 1, 0
     for _ in range(MAX_DEPTH + 2):
         held = gc.get_referents(*level)  # what the containers of this level hold, names included
-        nodes += len(held)
-        if nodes > MAX_NODES:
-            return False
         level = []
         for item in held:
             kind = type(item)
             if kind is str:
                 size += len(item)
-            elif kind is list or kind is tuple:
+            elif kind is dict or kind is list or kind is tuple:
+                nodes += len(item)  # before it is looked into: it may be here a thousand times
                 level.append(item)
-            elif kind is dict:
-                nodes -= len(item)  # its names are no values
-                level.append(item)
-        if size > MAX_BYTES:
+        if nodes > MAX_NODES or size > MAX_BYTES:
             return False
         if not level:
             return True
