@@ -26,6 +26,8 @@ __all__ = ["Desk"]
 _TAIL = 20
 _MAX_TAIL = 10_000
 _MAX_EVENTS = 1_000
+_MAX_TAGS = 32
+_MAX_WORD = 256
 _REQUEST_ID = re.compile(r"[A-Za-z0-9_.:-]{1,64}", re.ASCII)
 
 Params = Mapping[str, Any]
@@ -161,7 +163,7 @@ class Desk:
                 payload=params.get("payload", {}),
                 caller=actor,
                 provider=_text(params, "provider"),
-                user=_text(params, "user"),
+                user=_short(params, "user"),
                 tags=_tags(params),
                 timeout_ms=_number(params, "timeout_ms"),
                 request_id=params["request_id"],
@@ -233,6 +235,13 @@ def _is_text(value: Any) -> bool:
         return False
 
 
+def _short(params: Params, key: str) -> str | None:
+    value = _text(params, key)
+    if value is not None and len(value) > _MAX_WORD:
+        raise _unfit(key, f"of at most {_MAX_WORD} characters")
+    return value
+
+
 def _needed(params: Params, key: str) -> str:
     value = _text(params, key)
     if not value:
@@ -258,6 +267,8 @@ def _tags(params: Params) -> dict[str, str]:
     value = params.get("tags") or {}
     if not isinstance(value, Mapping) or not all(map(_is_text, (*value, *value.values()))):
         raise _unfit("tags", "a mapping of text to text")
+    if len(value) > _MAX_TAGS or any(len(text) > _MAX_WORD for text in (*value, *value.values())):
+        raise _unfit("tags", f"at most {_MAX_TAGS}, of at most {_MAX_WORD} characters each")
     return dict(value)
 
 

@@ -105,6 +105,15 @@ async def test_a_failing_call_is_data_and_an_unknown_command_is_a_refusal(operat
     assert failed.value.kind is ErrorKind.INVALID_INPUT
 
 
+@pytest.mark.parametrize(
+    "given", [{"user": "x" * 300}, {"tags": {"k": "v" * 300}}, {"tags": {f"k{n}": "" for n in range(40)}}]
+)
+async def test_who_calls_and_its_tags_are_bounded(operator: Operator, given: dict[str, object]) -> None:
+    with pytest.raises(CommandFailed) as failed:
+        await operator.run("capability.call", name="text.greet", payload={"name": "bob"}, **given)
+    assert failed.value.kind is ErrorKind.INVALID_INPUT
+
+
 @pytest.mark.parametrize("params", [{}, {"id": 3}, {"id": ""}])
 async def test_unfit_parameters_are_named(operator: Operator, params: dict[str, object]) -> None:
     with pytest.raises(CommandFailed) as failed:

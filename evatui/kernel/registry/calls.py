@@ -28,6 +28,8 @@ from evatui.kernel.registry.router import absent, route, unserved
 
 __all__ = ["MAX_DEPTH", "Calls", "Flight"]
 
+_CONTEXT_BYTES = 32_768
+"""At most, of what a request has beside its payload: users and tags are bounded where they come in."""
 MAX_DEPTH = 8
 """Capabilities in one chain of calls."""
 
@@ -141,7 +143,7 @@ class Calls:
 
     async def _run(self, generation: Generation, flight: Flight) -> Response:
         candidate = generation.candidate
-        _check_input(candidate, flight.request.payload)
+        size = _checked_size(candidate, flight.request.payload)
         reservation = self._audit.begin()
         host = flight.host = self._host.bind(self._scope(generation, flight, reservation))
 
@@ -151,13 +153,18 @@ class Calls:
             return response
 
         try:
-            return await self._enter(generation, flight, host, finish)
+            return await self._enter(generation, flight, size, host, finish)
         except BaseException:
             self._audit.release(reservation)  # of a call that was cancelled before it began
             raise
 
     async def _enter(
-        self, generation: Generation, flight: Flight, host: BoundHost, finish: Callable[[Outcome], Response]
+        self,
+        generation: Generation,
+        flight: Flight,
+        size: int,
+        host: BoundHost,
+        finish: Callable[[Outcome], Response],
     ) -> Response:
         candidate = generation.candidate
         return await generation.program.call(
@@ -167,6 +174,7 @@ class Calls:
             host=host,
             host_calls=candidate.manifest.limits.host_calls,
             finish=finish,
+            size=size + _CONTEXT_BYTES,
         )
 
     def _scope(self, generation: Generation, flight: Flight, reservation: Reservation) -> CallScope:
@@ -232,8 +240,8 @@ class Calls:
         return response
 
 
-def _check_input(candidate: Candidate, payload: Any) -> None:
-    """The payload must be JSON, inside the size limit, and fit the input schema."""
+def _checked_size(candidate: Candidate, payload: Any) -> int:
+    """The bytes of the payload, which must be JSON, inside the size limit, and fit the input schema."""
     try:
         size = len(orjson.dumps(payload))
     except (orjson.JSONEncodeError, RecursionError) as error:
@@ -248,3 +256,4 @@ def _check_input(candidate: Candidate, payload: Any) -> None:
             f"the payload does not fit {candidate.input_name}: {violations[0].text}",
             violations=[{"pointer": v.pointer, "message": v.message} for v in violations],
         )
+    return size
