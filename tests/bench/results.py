@@ -37,7 +37,7 @@ def compared(comparisons: Sequence[Comparison], unit: str, scale: float, digits:
 
 def document(sections: Sequence[Section], command: str) -> str:
     versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in _LIBRARIES)
-    machine = f"Python {platform.python_version()}, {platform.system()} {platform.release()}, {os.cpu_count()} cores"
+    machine = f"Python {platform.python_version()}, {platform.system()}, {os.cpu_count()} cores"
     head = [
         "# Results",
         "",

@@ -44,9 +44,7 @@ class Shadow:
         try:
             return await self._engine.load(_program(candidate), timeout_s=deadline - self._clock.monotonic())
         except LoadFailed as failed:
-            return lua_rejection(
-                candidate, reason=Reason.LUA_LOAD_FAILED, message=failed.message, file=failed.file, line=failed.line
-            )
+            return _refused(candidate, Reason.LUA_LOAD_FAILED, failed.message, failed.file, failed.line)
 
     async def health(
         self, candidate: Candidate, program: LoadedProgram, generation: str, deadline: float
@@ -97,7 +95,14 @@ def _unhealthy(candidate: Candidate, outcome: Outcome) -> Rejection | None:
             message = f"{kind}: {text}"
         case BadValue(path, text):
             message = f"the answer cannot be read at {path}: {text}"
-    return lua_rejection(candidate, reason=Reason.HEALTH_FAILED, message=message, file=file, line=line)
+    return _refused(candidate, Reason.HEALTH_FAILED, message, file, line)
+
+
+def _refused(candidate: Candidate, reason: Reason, message: str, file: str | None, line: int | None) -> Rejection:
+    """The place is shown with its line and a caret, so the message need not begin with it, as Lua's do."""
+    return lua_rejection(
+        candidate, reason=reason, message=message.removeprefix(f"{file}:{line}: "), file=file, line=line
+    )
 
 
 def _told(value: object) -> str:
