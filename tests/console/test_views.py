@@ -227,10 +227,10 @@ def test_an_outcome_says_what_how_long_and_how_to_undo_it() -> None:
         command="capability.rollback",
         params={"id": "a", "to": "g4"},
         took_ms=12.4,
-        data={"from": "a@1.1.0+build.1", "to": "a@1.0.0+build.2"},
+        data={"from_number": "g5", "to_number": "g6", "cut": 2, "note": "held"},
     )
     shown = plain(outcome(sent))
-    assert shown.startswith("✓ rolled back a 1.1.0+build.1 → 1.0.0+build.2 in 12 ms")
+    assert shown.startswith("✓ rolled back a g5 → g6 2 calls cut held in 12 ms")
     assert "eva capability rollback a --to g4" in shown
 
 
