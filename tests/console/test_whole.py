@@ -179,15 +179,3 @@ def test_what_cannot_start_says_why_on_a_plain_terminal(
     assert words.encode() in after
     assert b"Traceback" not in terminal.drawn
     terminal.close()
-
-
-def test_a_second_console_names_the_holder(workspace: Path) -> None:
-    first = Seen(*EVATUI, str(workspace))
-    first.until(lambda text: "greet" in text and "g1" in text)
-    second = Seen(*EVATUI, str(workspace))
-    assert second.wait(seconds=30) == 4
-    assert f"pid {first.process.pid}".encode() in second.drawn
-    first.type(b"q")
-    assert first.wait() == 0
-    for terminal in (first, second):
-        terminal.close()
