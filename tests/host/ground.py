@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -63,7 +64,7 @@ class Ground:
         return self.host.bind(self.scope(**changes))
 
     async def ask(self, function: str, argument: Any = None) -> Any:
-        return await self.bind()(function, argument)
+        return await asked(self.bind(), function, argument)
 
     async def refusal(self, function: str, argument: Any = None) -> tuple[ErrorKind, str]:
         """The kind and message of the error that the call must end in."""
@@ -71,6 +72,12 @@ class Ground:
             await self.ask(function, argument)
         assert str(self.root) not in caught.value.error.message
         return caught.value.error.kind, caught.value.error.message
+
+
+async def asked(bound: BoundHost, function: str, argument: Any = None) -> Any:
+    """The answer, as a call gets it: asked for on a thread, and awaited on the loop where it has to be."""
+    answer = await asyncio.to_thread(bound, function, argument)
+    return await answer if asyncio.iscoroutine(answer) else answer
 
 
 def report(response: Response, generation: str | None = "other@1.0.0+build.20260102.001") -> CallReport:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import re
+import threading
 from typing import Any
 
 import pytest
 
 from evatui.kernel.model.call import Response
 from evatui.kernel.model.errors import CallError, CallFailed, ErrorKind
-from tests.host.ground import Ground, granting, report
+from tests.host.ground import Ground, asked, granting, report
 
 DENIED = ErrorKind.POLICY_DENIED
 INVALID = ErrorKind.INVALID_INPUT
@@ -85,7 +86,7 @@ async def test_state_is_kept_with_its_version(ground: Ground) -> None:
 async def test_state_belongs_to_one_capability_and_schema_version(ground: Ground) -> None:
     await ground.ask("state_set", {"key": "k", "value": 1})
     for other in ({"capability_id": "other"}, {"schema_version": 2}):
-        assert (await ground.bind(**other)("state_get", {"key": "k"}))["version"] == 0
+        assert (await asked(ground.bind(**other), "state_get", {"key": "k"}))["version"] == 0
 
 
 async def test_state_is_limited_by_the_manifest(ground: Ground) -> None:
@@ -175,17 +176,17 @@ async def test_a_health_check_may_look_and_log_but_change_nothing(ground: Ground
     ground.permissions = granting("*", emit=("*",), capabilities=("*",))
     ground.write("a.md")
     bound = ground.bind(effects=False, audit=None, reservation=None)
-    assert await bound("fs_read_text", {"path": "a.md"}) == "text"
-    assert (await bound("state_get", {"key": "k"}))["version"] == 0
-    await bound("log", {"level": "info"})
+    assert await asked(bound, "fs_read_text", {"path": "a.md"}) == "text"
+    assert (await asked(bound, "state_get", {"key": "k"}))["version"] == 0
+    await asked(bound, "log", {"level": "info"})
     for function, argument in (
         ("state_set", {"key": "k", "value": 1}),
         ("emit_event", {"topic": "/a"}),
         ("call_tool", {"capability": "a"}),
     ):
         with pytest.raises(CallFailed, match="health check may not change anything"):
-            await bound(function, argument)
-    assert (await bound("state_get", {"key": "k"}))["version"] == 0
+            await asked(bound, function, argument)
+    assert (await asked(bound, "state_get", {"key": "k"}))["version"] == 0
     assert [event.topic for event in ground.events.since(0)[0]] == ["/runtime/log"]
     assert ground.requests == []
 
@@ -203,7 +204,7 @@ async def test_every_call_is_listed_with_its_target_and_outcome(ground: Ground) 
         ("http_request", {"url": "https://example.org"}),
     ):
         try:
-            await bound(function, argument)
+            await asked(bound, function, argument)
         except CallFailed:
             continue
     assert [(call["fn"], call["target"], call["outcome"]) for call in bound.calls] == [
@@ -221,7 +222,7 @@ async def test_every_call_is_listed_with_its_target_and_outcome(ground: Ground) 
 async def test_the_list_of_calls_has_an_end(ground: Ground) -> None:
     bound = ground.bind()
     for _ in range(1_005):
-        await bound("now", None)
+        await asked(bound, "now", None)
     assert len(bound.calls) == 1_000
 
 
@@ -243,19 +244,19 @@ async def test_an_effect_that_cannot_be_announced_does_not_happen(ground: Ground
     bound = ground.bind()
     ground.audit.close()
     with pytest.raises(CallFailed) as caught:
-        await bound("state_set", {"key": "k", "value": 1})
+        await asked(bound, "state_set", {"key": "k", "value": 1})
     assert caught.value.error.kind is ErrorKind.AUDIT_UNAVAILABLE
     with pytest.raises(CallFailed):
-        await bound("emit_event", {"topic": "/repo/x"})
+        await asked(bound, "emit_event", {"topic": "/repo/x"})
     assert ground.events.since(0)[0] == ()
-    assert (await bound("state_get", {"key": "k"}))["version"] == 0
+    assert (await asked(bound, "state_get", {"key": "k"}))["version"] == 0
 
 
 async def test_a_call_that_is_cancelled_is_listed_so(ground: Ground) -> None:
     ground.permissions = granting(capabilities=("a.b",))
     ground.callee_hangs = True
     bound = ground.bind()
-    task = asyncio.create_task(bound("call_tool", {"capability": "a.b"}))
+    task = asyncio.create_task(asked(bound, "call_tool", {"capability": "a.b"}))
     while not ground.requests:
         await asyncio.sleep(0)
     assert bound.running is not None
@@ -264,6 +265,18 @@ async def test_a_call_that_is_cancelled_is_listed_so(ground: Ground) -> None:
     with pytest.raises(asyncio.CancelledError):
         await task
     assert [call["outcome"] for call in bound.calls] == ["Cancelled"]
+
+
+async def test_a_call_that_does_not_come_back_is_listed_so(ground: Ground) -> None:
+    bound, come_back = ground.bind(), threading.Event()
+    ground.events.on_emit = lambda event: come_back.wait(20)
+    task = asyncio.create_task(asked(bound, "log", {"level": "warn"}))
+    while not ground.events.since(0)[0]:
+        await asyncio.sleep(0)
+    assert [(line["fn"], line["target"], line["outcome"]) for line in bound.account()] == [("log", "warn", "Cancelled")]
+    come_back.set()
+    await task
+    assert [line["outcome"] for line in bound.account()] == ["ok"]
 
 
 async def test_a_defect_of_the_kernel_shows_no_more_than_its_kind(ground: Ground) -> None:

@@ -12,7 +12,7 @@ from evatui.kernel.host.secluded import Secluded
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.workspace.files import Tree
 from evatui.kernel.workspace.layout import open_layout
-from tests.host.ground import Ground, granting
+from tests.host.ground import Ground, asked, granting
 
 DENIED = ErrorKind.POLICY_DENIED
 
@@ -62,10 +62,10 @@ async def test_a_grant_covers_what_it_names(ground: Ground, grants: tuple[str, .
 async def test_a_policy_that_narrows_counts_at_the_next_call(ground: Ground) -> None:
     ground.write("a.md")
     bound = ground.bind()
-    assert await bound("fs_read_text", {"path": "a.md"}) == "text"
+    assert await asked(bound, "fs_read_text", {"path": "a.md"}) == "text"
     ground.permissions = granting("workspace/docs")
     with pytest.raises(Exception, match="not granted"):
-        await bound("fs_read_text", {"path": "a.md"})
+        await asked(bound, "fs_read_text", {"path": "a.md"})
 
 
 SECLUDED = [

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from evatui.kernel.model.permissions import NOTHING, Permissions
-from tests.host.ground import Ground
+from tests.host.ground import Ground, asked
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ class Generation:
 async def test_it_is_freed_without_the_collector_of_cycles(ground: Ground) -> None:
     generation = Generation()
     host = ground.host.bind(ground.scope(permissions=generation.permissions))
-    await host("now", None)
+    await asked(host, "now")
     freed = weakref.ref(generation)
     del generation, host
     assert freed() is None

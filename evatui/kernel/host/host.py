@@ -6,7 +6,8 @@ import asyncio
 from typing import Any
 
 from evatui.kernel.host.arguments import Arguments
-from evatui.kernel.host.functions import Function, Functions, HostCall, Parts
+from evatui.kernel.host.asker import Asker, HostCall, Parts
+from evatui.kernel.host.functions.table import AWAITED, DIRECT, NOT_AVAILABLE, Awaited, Direct
 from evatui.kernel.host.scope import CallScope, InvokePort
 from evatui.kernel.model.clock import Clock
 from evatui.kernel.model.errors import CallFailed, ErrorKind, failure
@@ -20,7 +21,6 @@ __all__ = ["BoundHost", "CallScope", "Host", "InvokePort"]
 
 MAX_RECORDED = 1_000
 """Host calls of one call that its record lists."""
-_NOT_AVAILABLE = frozenset({"fs_write_text", "http_request", "spawn_process", "invoke_adapter", "progress"})
 
 
 class Host:
@@ -43,34 +43,72 @@ class BoundHost:
     def __init__(self, parts: Parts, scope: CallScope) -> None:
         self.calls: list[dict[str, Any]] = []
         self.running: HostCall | None = None
-        self._clock = parts.clock
-        self._functions = Functions(parts, scope)
+        self.now = parts.clock.monotonic
+        self._asker = Asker(parts, scope)
 
-    async def __call__(self, function: str, argument: Any) -> Any:
-        """The function's JSON-like answer. Raises `CallFailed`. For the event loop; whatever blocks has a thread."""
-        call = self.running = HostCall(clean_line(function, 64))
-        started, outcome = self._clock.monotonic(), "ok"
-        try:
-            return await self._named(function)(Arguments(call.fn, argument), call)
-        except CallFailed as failed:
-            outcome = failed.error.kind.value
-            raise
-        except asyncio.CancelledError:
-            outcome = ErrorKind.CANCELLED.value
-            raise
-        except Exception as error:
-            outcome = ErrorKind.HOST_ERROR.value
-            raise failure(ErrorKind.HOST_ERROR, f"{call.fn} failed in the kernel ({type(error).__name__})") from error
-        finally:
-            self.running = None
-            if len(self.calls) < MAX_RECORDED:
-                duration = int((self._clock.monotonic() - started) * 1_000_000)
-                self.calls.append({"fn": call.fn, "target": call.target, "duration_us": duration, "outcome": outcome})
+    def account(self) -> list[dict[str, Any]]:
+        """``calls``, with one that is still under way as ``Cancelled``: nobody waits for it any more."""
+        left = self.running
+        listed = [_line(left, 0, ErrorKind.CANCELLED.value)] if left is not None else []
+        return [*self.calls, *listed]
 
-    def _named(self, function: str) -> Function:
-        found = self._functions.find(function)
-        if found is not None:
-            return found
-        if function in _NOT_AVAILABLE:
-            raise failure(ErrorKind.POLICY_DENIED, f"{function} is not available in this version")
-        raise failure(ErrorKind.NOT_FOUND, f"the host has no function {clean_line(function, 64)}")
+    def __call__(self, function: str, argument: Any) -> Any:
+        """The function's JSON-like answer, or the coroutine that is to be awaited for it, on the loop.
+
+        Raises `CallFailed`, and so does the coroutine. For a thread that may be blocked.
+        """
+        awaited = AWAITED.get(function)
+        if awaited is not None:
+            return self._wait_for(awaited, HostCall(function), argument)
+        call = HostCall(clean_line(function, 64))
+        with _Account(self, call):
+            return _direct(function)(self._asker, Arguments(call.fn, argument), call)
+
+    async def _wait_for(self, function: Awaited, call: HostCall, argument: Any) -> Any:
+        with _Account(self, call):
+            return await function(self._asker, Arguments(call.fn, argument), call)
+
+
+class _Account:
+    """Keeps account of one call for as long as it is under way. A defect comes out as a ``HostError``."""
+
+    __slots__ = ("_call", "_host", "_started")
+
+    def __init__(self, host: BoundHost, call: HostCall) -> None:
+        self._host = host
+        self._call = call
+
+    def __enter__(self) -> None:
+        self._host.running = self._call
+        self._started = self._host.now()
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        host, call = self._host, self._call
+        host.running = None
+        if len(host.calls) < MAX_RECORDED:
+            duration = int((host.now() - self._started) * 1_000_000)
+            host.calls.append(_line(call, duration, _said(error)))
+        if isinstance(error, Exception) and not isinstance(error, CallFailed):
+            problem = f"{call.fn} failed in the kernel ({type(error).__name__})"
+            raise failure(ErrorKind.HOST_ERROR, problem) from error
+
+
+def _line(call: HostCall, duration_us: int, outcome: str) -> dict[str, Any]:
+    return {"fn": call.fn, "target": call.target, "duration_us": duration_us, "outcome": outcome}
+
+
+def _said(error: BaseException | None) -> str:
+    if error is None:
+        return "ok"
+    if isinstance(error, CallFailed):
+        return error.error.kind.value
+    return (ErrorKind.CANCELLED if isinstance(error, asyncio.CancelledError) else ErrorKind.HOST_ERROR).value
+
+
+def _direct(function: str) -> Direct:
+    found = DIRECT.get(function)
+    if found is not None:
+        return found
+    if function in NOT_AVAILABLE:
+        raise failure(ErrorKind.POLICY_DENIED, f"{function} is not available in this version")
+    raise failure(ErrorKind.NOT_FOUND, f"the host has no function {clean_line(function, 64)}")

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable
 from enum import Enum, auto
+from types import CoroutineType
 from typing import Any, Final, Generic, TypeVar
 
 import ormsgpack
@@ -36,22 +37,29 @@ _ENDED: Final = {
 }
 
 
+_Answer = Outcome | Question | Missing | Refused
+
+
 class _Phase(Enum):
     QUEUED = auto()
     RUNNING = auto()
     ASKING = auto()
+    """On the thread of Lua, which the host may block."""
+    WAITING = auto()
+    """For what the host does on the loop."""
     DONE = auto()
     ABANDONED = auto()
 
 
-_QUEUED, _RUNNING, _ASKING, _DONE, _ABANDONED = _Phase  # names are found sooner than members
+_QUEUED, _RUNNING, _ASKING, _WAITING, _DONE, _ABANDONED = _Phase  # names are found sooner than members
 
 
 class Call(Generic[T]):
     """``entry`` None only loads a state. ``arguments`` is None or the request.
 
-    Steps run on the threads of Lua, one at a time; host calls on the loop. Between them is one hand-over
-    each way. ``finish`` is called exactly once, on a thread of Lua.
+    Steps run on the threads of Lua, one at a time, and so do the host calls that answer at once. One that has to
+    be awaited ends the step, is run by the loop, and its answer begins the next step. ``finish`` is called exactly
+    once, on a thread of Lua.
     """
 
     def __init__(
@@ -121,7 +129,7 @@ class Call(Generic[T]):
             self._alarm = self._owner.watchdog.watch(time.monotonic() + GRACE_S, self._abandon)
             if self._phase is _RUNNING and self._state is not None:
                 self._state.kill()
-            elif self._phase is _ASKING:
+            elif self._phase is _WAITING:
                 self._on_loop(self._cancel_task)
         return True
 
@@ -133,9 +141,9 @@ class Call(Generic[T]):
         with self._lock:
             if self._phase is _DONE:
                 return
-            running = self._phase is _RUNNING
+            holds_thread = self._phase in (_RUNNING, _ASKING)
             self._phase = _ABANDONED
-        if running:
+        if holds_thread:
             self._owner.lost()
         verdict = self._ended
         if verdict is not None:
@@ -165,9 +173,20 @@ class Call(Generic[T]):
         self._deliver(outcome, state)
 
     def _advance(self) -> Outcome | None:
-        """The outcome, or None while the host is asked."""
-        if self._state is not None:
-            return self._asks(self._go_on(self._state))
+        """The outcome, or None where a host call has to be awaited."""
+        answer: _Answer | None
+        if self._state is None:
+            answer = self._begun()
+        else:
+            reply, self._reply = self._reply, None
+            answer = self._go_on(self._state, reply)
+        while isinstance(answer, Question):
+            answer = self._ask(answer)
+        if isinstance(answer, Missing):
+            return Raised(f"the handler has removed its function '{answer.name}'")
+        return Verdict(ErrorKind.INTERNAL, "the sandbox failed") if isinstance(answer, Refused) else answer
+
+    def _begun(self) -> _Answer:
         try:
             data = self._packed()
         except Unpackable as problem:
@@ -185,7 +204,7 @@ class Call(Generic[T]):
         if isinstance(answer, Refused):
             self._unharmed = True
             return Verdict(ErrorKind.INVALID_INPUT, f"the request cannot enter Lua: {refusal(self._arguments[0])}")
-        return self._asks(answer)
+        return answer
 
     def _packed(self) -> bytes:
         data = ormsgpack.packb(self._entry)
@@ -193,8 +212,7 @@ class Call(Generic[T]):
             data += pack(self._arguments[0], self._size)
         return data
 
-    def _go_on(self, state: State) -> Outcome | Question | Missing | Refused:
-        reply, self._reply = self._reply, None
+    def _go_on(self, state: State, reply: Any) -> _Answer:
         try:
             answer = self._enter(state, _GO_ON, pack(reply))
             if not isinstance(answer, Refused):
@@ -213,41 +231,57 @@ class Call(Generic[T]):
             return Verdict(ErrorKind.INTERNAL, "the sandbox failed")
         return answer
 
-    def _enter(self, state: State, operation: int, data: bytes) -> Outcome | Question | Missing | Refused:
+    def _enter(self, state: State, operation: int, data: bytes) -> _Answer:
         return self._run(state, lambda: state.enter(operation, data))
 
-    def _run(self, state: State, enter: Callable[[], tuple[Any, ...]]) -> Outcome | Question | Missing | Refused:
+    def _run(self, state: State, enter: Callable[[], tuple[Any, ...]]) -> _Answer:
         with self._lock:
             if self._ended is not None:
                 return self._ended
             self._state = state
             self._phase = _RUNNING
         answer = enter()
+        return self._came_back() or judge(answer, self._owner.program)
+
+    def _ask(self, question: Question) -> _Answer | None:
+        """What Lua makes of the host's answer; None where that has to be awaited."""
+        state = self._state
+        self._host_calls -= 1
+        if self._host_calls < 0:
+            return Verdict(ErrorKind.HOST_CALL_LIMIT, "the handler made more host calls than its limit allows")
+        if self._host is None or state is None:
+            return Verdict(ErrorKind.INTERNAL, "there is no host to ask here")
+        with self._lock:
+            if self._ended is not None:
+                return self._ended
+            self._phase = _ASKING
+        try:
+            answer = self._host(question.function, question.argument)
+        except Exception as error:
+            return self._came_back() or self._go_on(state, _failure(error))
+        if isinstance(answer, CoroutineType):
+            return self._leave_to_loop(answer)
+        return self._came_back() or self._go_on(state, (True, answer))
+
+    def _leave_to_loop(self, answer: CoroutineType[Any, Any, Any]) -> Verdict | None:
+        with self._lock:
+            waits = self._ended is None
+            if waits:
+                self._phase = _WAITING
+        if not waits:
+            answer.close()
+            return self._came_back()
+        self._on_loop(self._wait_for, answer)
+        return None
+
+    def _came_back(self) -> Verdict | None:
+        """From Lua, or from the host: what the call has ended in meanwhile."""
         with self._lock:
             if self._phase is _ABANDONED:
                 self._owner.found()
             elif self._ended is None:
                 self._phase = _QUEUED
-            if self._ended is not None:
-                return self._ended
-        return judge(answer, self._owner.program)
-
-    def _asks(self, answer: Outcome | Question | Missing | Refused) -> Outcome | None:
-        if isinstance(answer, Refused):
-            return Verdict(ErrorKind.INTERNAL, "the sandbox failed")
-        if isinstance(answer, Missing):
-            return Raised(f"the handler has removed its function '{answer.name}'")
-        if not isinstance(answer, Question):
-            return answer
-        self._host_calls -= 1
-        if self._host_calls < 0:
-            return Verdict(ErrorKind.HOST_CALL_LIMIT, "the handler made more host calls than its limit allows")
-        with self._lock:
-            if self._ended is not None:
-                return self._ended
-            self._phase = _ASKING
-        self._on_loop(self._ask, answer)
-        return None
+            return self._ended
 
     def _deliver(self, outcome: Outcome, state: State | None) -> None:
         if isinstance(outcome, Verdict) and not (self._unharmed and self._ended is None):
@@ -278,12 +312,12 @@ class Call(Generic[T]):
         else:
             self._future.set_exception(error)
 
-    def _ask(self, question: Question) -> None:
-        if self._ended is not None or self._host is None:
-            self._reply = _failed(ErrorKind.HOST_ERROR, "there is no host to ask here")
+    def _wait_for(self, answer: CoroutineType[Any, Any, Any]) -> None:
+        if self._ended is not None:
+            answer.close()
             self._owner.submit(self._step)
             return
-        self._task = self._loop.create_task(self._host(question.function, question.argument))
+        self._task = self._loop.create_task(answer)
         self._task.add_done_callback(self._answered)
 
     def _cancel_task(self) -> None:
@@ -296,11 +330,15 @@ class Call(Generic[T]):
             self._reply = _failed(ErrorKind.CANCELLED, "the host call was cancelled")
         elif (error := task.exception()) is None:
             self._reply = (True, task.result())
-        elif isinstance(error, CallFailed):
-            self._reply = _failed(error.error.kind, error.error.message, error.error.retryable)
         else:
-            self._reply = _failed(ErrorKind.HOST_ERROR, "the host call failed")
+            self._reply = _failure(error)
         self._owner.submit(self._step)
+
+
+def _failure(error: BaseException) -> tuple[bool, Any]:
+    if isinstance(error, CallFailed):
+        return _failed(error.error.kind, error.error.message, error.error.retryable)
+    return _failed(ErrorKind.HOST_ERROR, "the host call failed")
 
 
 def _failed(kind: ErrorKind, message: str, retryable: bool = False) -> tuple[bool, Any]:

@@ -22,10 +22,13 @@ __all__ = [
 
 
 class HostPort(Protocol):
-    """The host as one call sees it; runs on the caller's event loop."""
+    """The host as one call sees it. It is asked on a thread of Lua, which it may block."""
 
-    async def __call__(self, function: str, argument: Any) -> Any:
-        """The JSON-like answer. Raises `CallFailed`, which the handler gets as ``{kind, message, retryable}``.
+    def __call__(self, function: str, argument: Any) -> Any:
+        """The JSON-like answer, or a coroutine that is awaited for it on the caller's event loop.
+
+        Both raise `CallFailed`, which the handler gets as ``{kind, message, retryable}``. A coroutine may be closed
+        without having begun, where the call has ended meanwhile.
 
         ``now`` answers ``[RFC 3339 text, epoch milliseconds]``; ``log`` gets ``{level, fields}``; a missing
         argument is None. An unmarked empty table in an argument arrives as ``{}``.

@@ -226,7 +226,7 @@ class Calls:
             capability_id=flight.capability.id if flight.capability else None,
             generation=flight.generation,
             levels=self._levels(flight.generation.candidate) if flight.generation else AuditLevels(),
-            host_calls=flight.host.calls if flight.host else (),
+            host_calls=flight.host.account() if flight.host else (),
             duration_us=int((self._clock.monotonic() - flight.started) * 1_000_000),
         )
 

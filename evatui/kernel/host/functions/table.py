@@ -1,0 +1,36 @@
+"""Which functions ``ctx.host`` has, and on what thread each of them runs."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from evatui.kernel.host.arguments import Arguments
+from evatui.kernel.host.asker import Asker, HostCall
+from evatui.kernel.host.functions import clock, events, files, state, tools
+
+__all__ = ["AWAITED", "DIRECT", "NOT_AVAILABLE", "Awaited", "Direct"]
+
+Direct = Callable[[Asker, Arguments, HostCall], Any]
+"""Takes its `Arguments`, sets the call's target, and raises `CallFailed`; the answer is JSON-like."""
+Awaited = Callable[[Asker, Arguments, HostCall], Awaitable[Any]]
+
+DIRECT: Mapping[str, Direct] = {
+    "fs_read_text": files.fs_read_text,
+    "fs_read_json": files.fs_read_json,
+    "fs_list": files.fs_list,
+    "state_get": state.state_get,
+    "state_set": state.state_set,
+    "emit_event": events.emit_event,
+    "log": events.log,
+    "now": clock.now,
+}
+"""Need no event loop: they run at once, on the thread of Lua that asks, and may block it."""
+
+AWAITED: Mapping[str, Awaited] = {
+    "call_tool": tools.call_tool,
+}
+"""Wait for somebody else: they run on the loop and must not block it. The handler holds no thread meanwhile."""
+
+NOT_AVAILABLE = frozenset({"fs_write_text", "http_request", "spawn_process", "invoke_adapter", "progress"})
+"""Documented, and refused by name."""
