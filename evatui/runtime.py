@@ -17,6 +17,7 @@ from evatui.kernel.model.clock import SYSTEM_CLOCK, Clock, rfc3339
 from evatui.kernel.model.diagnostic import Diagnostic
 from evatui.kernel.model.manifest import AuditLevels
 from evatui.kernel.model.permissions import Permissions
+from evatui.kernel.model.sandbox import NO_SANDBOX
 from evatui.kernel.records.audit import AuditLog, MemoryAudit
 from evatui.kernel.records.codes import Code, Outcome
 from evatui.kernel.records.events import EventBus
@@ -92,7 +93,7 @@ class Runtime:
         shadow = Shadow(self._engine, host, clock, self._permissions)
         self.reloader = Reloader(
             self.registry,
-            Scanner(layout, tree),
+            Scanner(layout, tree, NO_SANDBOX),
             shadow,
             self.history,
             clock,

@@ -11,6 +11,7 @@ from evatui.kernel.admission.admit import admit
 from evatui.kernel.admission.policy import PolicyResult, load_policy
 from evatui.kernel.admission.verdict import Candidate, Rejection, Verdict
 from evatui.kernel.model.diagnostic import Diagnostic
+from evatui.kernel.model.sandbox import NO_SANDBOX, SandboxFacts
 from evatui.kernel.workspace.discover import discover
 from evatui.kernel.workspace.files import FileProblem, ProblemKind, Signature, SourceFile, Tree
 from evatui.kernel.workspace.layout import Layout, open_layout
@@ -159,9 +160,17 @@ def policy_of(files: Mapping[str, str | bytes]) -> PolicyResult:
     return load_policy([source(path, text) for path, text in files.items() if "/policies/" in path], None)
 
 
-def judge(files: Mapping[str, str | bytes], layout: Layout, path: str = MANIFEST) -> Verdict:
+def judge(
+    files: Mapping[str, str | bytes], layout: Layout, path: str = MANIFEST, sandbox: SandboxFacts = NO_SANDBOX
+) -> Verdict:
     result = policy_of(files)
-    return admit(snapshot(files, path), layout=layout, policy=result.policy, policy_diagnostics=result.diagnostics)
+    return admit(
+        snapshot(files, path),
+        layout=layout,
+        policy=result.policy,
+        sandbox=sandbox,
+        policy_diagnostics=result.diagnostics,
+    )
 
 
 def judge_disk(root: Path, files: Mapping[str, str | bytes]) -> dict[str, Verdict]:

@@ -269,21 +269,3 @@ def test_names_are_free_unless_the_grants_list_them(layout: Layout) -> None:
     assert (listed.free_names, listed.names) == (False, ("notes.*",))
     assert policy_of({}).policy.granted(manifest).free_names
     assert policy_of(edited(policy=('    names: ["notes.*"]\n', ""))).policy.granted(manifest).free_names
-
-
-def test_an_untrusted_source_never_runs_in_the_process(layout: Layout) -> None:
-    codes = {}
-    for source_word in ("user", "third_party", "unknown"):
-        files = edited(
-            manifest=("{source: project}", f"{{source: {source_word}}}"), policy=("sources: [project]", 'sources: "*"')
-        )
-        codes[source_word] = only(judge(files, layout)).code, only(judge(files, layout)).reason
-        files[MANIFEST] = files[MANIFEST].replace("isolation: auto", "isolation: in_process")
-        assert only(judge(files, layout)).reason == "policy_denied"
-        files[POLICY] += f"trusted_sources: [{source_word}]\n"
-        accepted(judge(files, layout))
-    assert codes == {
-        "user": ("EVA-416", "isolation_unavailable"),
-        "third_party": ("EVA-416", "isolation_unavailable"),
-        "unknown": ("EVA-415", "trust_unknown"),
-    }

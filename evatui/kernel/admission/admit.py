@@ -9,6 +9,7 @@ from dataclasses import replace
 from evatui.kernel.admission.closure import check_integrity, check_schema, check_scripts
 from evatui.kernel.admission.codes import diagnose
 from evatui.kernel.admission.manifest import Reading, guess_id, read_manifest
+from evatui.kernel.admission.placement import placed
 from evatui.kernel.admission.policy import Policy
 from evatui.kernel.admission.policy_check import check_policy
 from evatui.kernel.admission.render import Texts, noted, render
@@ -18,6 +19,7 @@ from evatui.kernel.admission.versions import check_supported
 from evatui.kernel.model.diagnostic import Diagnostic, Level, Reason, Span
 from evatui.kernel.model.ids import fold
 from evatui.kernel.model.permissions import ALL
+from evatui.kernel.model.sandbox import NO_SANDBOX, SandboxFacts
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.workspace.layout import Layout
 from evatui.kernel.workspace.paths import normal
@@ -31,10 +33,16 @@ _MAX_LUA_MESSAGE = 2_000
 
 
 def admit(
-    snapshot: Snapshot, *, layout: Layout, policy: Policy, policy_diagnostics: Sequence[Diagnostic] = ()
+    snapshot: Snapshot,
+    *,
+    layout: Layout,
+    policy: Policy,
+    sandbox: SandboxFacts = NO_SANDBOX,
+    policy_diagnostics: Sequence[Diagnostic] = (),
 ) -> Verdict:
     """The verdict on a snapshot under a policy: no IO, but compiling schemas takes CPU, so call it in a thread.
 
+    ``sandbox`` is what there is for capabilities that must not run in the process of the runtime.
     ``policy_diagnostics`` (from `load_policy`) are given to a capability that the broken policy costs a grant.
     """
     if snapshot.tree is None:
@@ -50,14 +58,15 @@ def admit(
     takes, takes_problems = check_schema(reading.raw, "input_schema", snapshot, report)
     gives, gives_problems = check_schema(reading.raw, "output_schema", snapshot, report)
     check_scripts(reading.raw, snapshot, report)
-    denials = _denials(reading, policy, policy_diagnostics)
+    denials = _denials(reading, policy, sandbox, policy_diagnostics)
     found = _by_stage([*report.found, *_unlike(takes_problems, gives_problems), *denials], snapshot)
     manifest = reading.manifest
     failed = any(diagnostic.level is Level.ERROR for diagnostic in found)
     if failed or manifest is None or takes is None or gives is None:
         missing = tuple(sorted(snapshot.missing))
         return Rejection(reading.id, snapshot.path, snapshot.digest, found, manifest, missing, _places(report))
-    return Candidate(manifest, snapshot, policy.effective(manifest), takes, gives, found, _places(report))
+    place = placed(manifest, policy)
+    return Candidate(manifest, snapshot, policy.effective(manifest), takes, gives, place, found, _places(report))
 
 
 def duplicates(verdicts: Sequence[Verdict], owners: Mapping[str, str]) -> list[Verdict]:
@@ -119,11 +128,13 @@ def _check_roots(reading: Reading, layout: Layout) -> None:
                 reading.report.fault(Fault.FORM, message, at, label=label)
 
 
-def _denials(reading: Reading, policy: Policy, policy_diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
+def _denials(
+    reading: Reading, policy: Policy, sandbox: SandboxFacts, policy_diagnostics: Sequence[Diagnostic]
+) -> list[Diagnostic]:
     if reading.manifest is None:
         return []
     report = Report(reading.report.tree, MANIFEST_FAULTS)
-    check_policy(reading.manifest, policy, report)
+    check_policy(reading.manifest, policy, sandbox, report)
     return [*policy_diagnostics, *report.found] if report.found else []
 
 

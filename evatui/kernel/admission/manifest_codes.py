@@ -120,13 +120,6 @@ _MANIFEST = (
         "What is declared but not done would be a promise that nobody keeps.",
         "Remove the block until a version of evatui supports it.",
     ),
-    Code(
-        "EVA-221",
-        Reason.ISOLATION_UNAVAILABLE,
-        "process isolation is not supported by this version",
-        "A capability that asks for a process of its own is never run without one.",
-        "Use isolation: auto for a source that the policy trusts.",
-    ),
 )
 
 _SCHEMAS = (

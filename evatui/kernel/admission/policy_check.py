@@ -5,22 +5,24 @@ from __future__ import annotations
 from typing import Any
 
 from evatui.kernel.admission.grants import Excess, excess
+from evatui.kernel.admission.placement import check_isolation
 from evatui.kernel.admission.pooled_policy import Granted, Policy
 from evatui.kernel.admission.report import Pointer, Report
-from evatui.kernel.model.manifest import Isolation, Manifest, TrustSource
+from evatui.kernel.model.manifest import Manifest
 from evatui.kernel.model.permissions import ALL
+from evatui.kernel.model.sandbox import SandboxFacts
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.model.topic import is_kernel_topic
 
 __all__ = ["check_policy"]
 
 
-def check_policy(manifest: Manifest, policy: Policy, report: Report) -> Granted:
-    """Reports everything that the policy refuses; returns what it grants."""
+def check_policy(manifest: Manifest, policy: Policy, sandbox: SandboxFacts, report: Report) -> Granted:
+    """Reports everything that the policy refuses, on a machine with ``sandbox``; returns what it grants."""
     granted = policy.granted(manifest)
     _deny(manifest, policy, report)
     _ceilings(manifest, policy, report)
-    _trust(manifest, policy, report)
+    check_isolation(manifest, policy, sandbox, report)
     if not policy.deny.manifest(manifest):
         _names(manifest, granted, report)
         _permissions(manifest, policy, granted, report)
@@ -48,20 +50,6 @@ def _ceilings(manifest: Manifest, policy: Policy, report: Report) -> None:
             by_default = "" if report.node(at) is not None else " by default"
             message = f"{'.'.join(map(str, at))} is {value}{by_default}; the policy's ceiling is {ceiling}"
             report.add("EVA-411", message, report.span(at, label=f"at most {ceiling}"))
-
-
-def _trust(manifest: Manifest, policy: Policy, report: Report) -> None:
-    source = manifest.trust
-    if source in policy.trusted_sources:
-        return
-    if manifest.isolation is Isolation.IN_PROCESS:
-        message = f"isolation: in_process from the source {source}, which the policy does not trust"
-        report.add("EVA-414", message, report.span(("isolation",)))
-    elif source is TrustSource.UNKNOWN:
-        report.add("EVA-415", "the source of this capability is unknown", report.span(("trust", "source")))
-    else:
-        message = f"the source {source} is not trusted in the process, and there are no others in this version"
-        report.add("EVA-416", message, report.span(("trust", "source")))
 
 
 def _names(manifest: Manifest, granted: Granted, report: Report) -> None:

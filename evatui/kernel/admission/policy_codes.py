@@ -73,17 +73,18 @@ _POLICY = (
     ),
     Code(
         "EVA-415",
-        Reason.TRUST_UNKNOWN,
-        "the source of this capability is unknown",
-        "Code of unknown origin never runs in the process of the runtime.",
-        "Find out where it comes from, then say so under trust.source.",
+        Reason.ISOLATION_UNAVAILABLE,
+        "this source needs a process with an OS sandbox, which this machine does not have",
+        "What comes from elsewhere is kept from files and sockets by the operating system as well, not by Lua alone.",
+        "Ask `eva doctor` what is missing; or trust its source in the policy (trusted_sources), or do without the OS"
+        " sandbox there (isolation: {require_os_sandbox: false}).",
     ),
     Code(
         "EVA-416",
         Reason.ISOLATION_UNAVAILABLE,
-        "this source needs a process of its own, which this version does not offer",
-        "What the policy does not trust is never run in the process of the runtime.",
-        "Add the source to trusted_sources if you trust it.",
+        "it needs a process of its own, and there is none to be had here",
+        "What the policy does not trust, or what asks for a process of its own, never runs in the runtime's.",
+        "Ask `eva doctor` what is missing; or trust its source in the policy (trusted_sources).",
     ),
     Code(
         "EVA-417",

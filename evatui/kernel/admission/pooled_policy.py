@@ -120,6 +120,11 @@ class Policy:
         self._effective[id(manifest)] = (manifest, found)
         return found
 
+    @property
+    def require_os_sandbox(self) -> bool:
+        """Must what comes from a third party, or from nobody knows where, run in a process with an OS sandbox?"""
+        return bool(self.settings["isolation"]["require_os_sandbox"])
+
     def denies(self, capability_id: str) -> bool:
         """Is this id named under ``deny``?"""
         return _among(capability_id, self.deny.ids)

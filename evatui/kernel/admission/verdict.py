@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from evatui.kernel.admission.schemas import CompiledSchema
 from evatui.kernel.model.diagnostic import Diagnostic, Reason, Span
-from evatui.kernel.model.manifest import Manifest
+from evatui.kernel.model.manifest import Isolation, Manifest
 from evatui.kernel.model.permissions import Permissions
 from evatui.kernel.workspace.snapshot import Snapshot
 
@@ -18,9 +18,9 @@ __all__ = ["Candidate", "Rejection", "Verdict"]
 class Candidate:
     """A version that may be loaded.
 
-    ``permissions`` is what manifest and policy both give. ``warnings`` are rendered. ``places`` says where in
-    the manifest things stand that a later stage may find wrong: ``id``, ``lua.script``, ``lua.entry``,
-    ``lua.health_check`` (those that are written there).
+    ``permissions`` is what manifest and policy both give; ``isolation`` where it is to run, never ``AUTO``.
+    ``warnings`` are rendered. ``places`` says where in the manifest things stand that a later stage may find
+    wrong: ``id``, ``lua.script``, ``lua.entry``, ``lua.health_check`` (those that are written there).
     """
 
     manifest: Manifest
@@ -28,6 +28,7 @@ class Candidate:
     permissions: Permissions
     input: CompiledSchema
     output: CompiledSchema
+    isolation: Isolation
     warnings: tuple[Diagnostic, ...] = ()
     places: Mapping[str, Span] = field(default_factory=dict)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from evatui.kernel.admission.report import Report
-from evatui.kernel.model.manifest import Isolation, Kind
+from evatui.kernel.model.manifest import Kind
 
 __all__ = ["check_supported"]
 
@@ -22,6 +22,3 @@ def check_supported(raw: Mapping[str, Any], report: Report) -> None:
     if raw["state"]["migrations"]:
         message = "state.migrations are not supported by this version"
         report.add("EVA-220", message, report.span(("state", "migrations"), key=True))
-    if raw["isolation"] == Isolation.PROCESS:
-        message = "isolation: process is not supported by this version"
-        report.add("EVA-221", message, report.span(("isolation",)))

@@ -9,6 +9,7 @@ from evatui.kernel.admission.admit import admit, duplicates
 from evatui.kernel.admission.policy import Policy, PolicyResult, load_policy
 from evatui.kernel.admission.verdict import Candidate, Rejection
 from evatui.kernel.model.diagnostic import Diagnostic
+from evatui.kernel.model.sandbox import SandboxFacts
 from evatui.kernel.workspace.discover import discover
 from evatui.kernel.workspace.files import FileProblem, Signature, SourceFile, Tree
 from evatui.kernel.workspace.layout import Layout
@@ -39,8 +40,9 @@ class _Seen:
 class Scanner:
     """Reads and judges; blocking, so it runs in a thread, one scan at a time."""
 
-    def __init__(self, layout: Layout, tree: Tree) -> None:
+    def __init__(self, layout: Layout, tree: Tree, sandbox: SandboxFacts) -> None:
         self._layout = layout
+        self._sandbox = sandbox
         self._tree = tree
         self._policy: PolicyResult | None = None
         self._policy_signatures: Mapping[str, Signature | None] = {}
@@ -64,7 +66,13 @@ class Scanner:
                 snapshot = take_snapshot(self._tree, self._layout, path)
             except FileProblem:
                 continue  # it went away since the folder was listed
-            verdict = admit(snapshot, layout=self._layout, policy=policy, policy_diagnostics=policy_problems)
+            verdict = admit(
+                snapshot,
+                layout=self._layout,
+                policy=policy,
+                sandbox=self._sandbox,
+                policy_diagnostics=policy_problems,
+            )
             seen[path] = _Seen(snapshot, verdict, policy.epoch)
         self._seen = seen
         judged = duplicates([entry.verdict for entry in seen.values()], owners)
