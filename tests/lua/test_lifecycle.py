@@ -328,3 +328,22 @@ async def test_a_result_that_takes_long_to_look_through_ends_at_its_deadline(eng
     assert kind_of(await call(loaded, seconds=0.4)) is ErrorKind.TIMEOUT
     assert time.monotonic() - began < 2  # to look through it all would take many seconds
     loaded.close()
+
+
+async def test_what_speaks_against_a_handler_is_told_once_a_call(engine: Engine) -> None:
+    strikes: list[ErrorKind] = []
+    source = SPIN_OR_WAIT + "function hoard() local t = {} while true do t[#t + 1] = {} end end"
+    small = program(source, memory_bytes=2 << 20)
+    loaded, gate = await engine.load(small, timeout_s=5, on_strike=strikes.append), Gate()
+    await call(loaded)
+    await call(loaded, entry="wait", host=gate, seconds=0.05)  # the host's time is not the handler's fault
+    spinning = asyncio.create_task(call(loaded, entry="spin"))
+    while not loaded.kill(ErrorKind.CANCELLED):
+        await asyncio.sleep(0)
+    await spinning
+    assert strikes == []
+    assert kind_of(await call(loaded, entry="spin", seconds=0.05)) is ErrorKind.TIMEOUT
+    assert strikes == [ErrorKind.TIMEOUT]
+    assert kind_of(await call(loaded, entry="hoard")) is ErrorKind.MEMORY_EXCEEDED
+    assert strikes == [ErrorKind.TIMEOUT, ErrorKind.MEMORY_EXCEEDED]
+    loaded.close()

@@ -16,7 +16,8 @@ import ormsgpack
 from evatui.kernel.lua.judge import Missing, Question, Refused, judge
 from evatui.kernel.lua.outcome import HostPort, Outcome, Raised, Returned, Verdict
 from evatui.kernel.lua.owner import Owner
-from evatui.kernel.lua.state import Operation, State
+from evatui.kernel.lua.port import StatePort
+from evatui.kernel.lua.state import Operation
 from evatui.kernel.lua.values import Unpackable, pack, refusal
 from evatui.kernel.model.errors import CallFailed, ErrorKind
 
@@ -87,11 +88,12 @@ class Call(Generic[T]):
         self._delivered = False
         self._task: asyncio.Task[Any] | None = None
         self._reply: tuple[bool, Any] | None = None
-        self._state: State | None = None
+        self._state: StatePort | None = None
         self._lock = threading.Lock()
         self._phase = _QUEUED
         self._ended: Verdict | None = None
         self._unharmed = False
+        self._fault: ErrorKind | None = None
         self._started = time.monotonic()
         self._alarm = owner.watchdog.watch(deadline, self._time_is_up)
 
@@ -128,6 +130,7 @@ class Call(Generic[T]):
             self._alarm.cancel()
             self._alarm = self._owner.watchdog.watch(time.monotonic() + GRACE_S, self._abandon)
             if self._phase is _RUNNING and self._state is not None:
+                self._fault = kind if kind is ErrorKind.TIMEOUT else None
                 self._state.kill()
             elif self._phase is _WAITING:
                 self._on_loop(self._cancel_task)
@@ -141,6 +144,8 @@ class Call(Generic[T]):
         with self._lock:
             if self._phase is _DONE:
                 return
+            if self._phase is _RUNNING:
+                self._fault = ErrorKind.INTERNAL
             holds_thread = self._phase in (_RUNNING, _ASKING)
             self._phase = _ABANDONED
         if holds_thread:
@@ -167,6 +172,8 @@ class Call(Generic[T]):
             state, self._state = self._state, None
             outcome = self._ended or outcome
         if abandoned:
+            if state is not None:
+                state.close()
             self._owner.stepped()
             return
         self._alarm.cancel()
@@ -191,12 +198,11 @@ class Call(Generic[T]):
             data = self._packed()
         except Unpackable as problem:
             return Verdict(ErrorKind.INVALID_INPUT, f"the request cannot enter Lua: {problem}")
-        state = self._owner.borrow()
+        self._state = state = self._owner.borrow()
         if state is None:
-            state = State(self._owner.program)
+            self._state = state = self._owner.fresh()
             outcome = self._load(state)
             if not isinstance(outcome, Returned):
-                self._state = None
                 return outcome
         if self._entry is None:
             return Returned(None)
@@ -212,7 +218,7 @@ class Call(Generic[T]):
             data += pack(self._arguments[0], self._size)
         return data
 
-    def _go_on(self, state: State, reply: Any) -> _Answer:
+    def _go_on(self, state: StatePort, reply: Any) -> _Answer:
         try:
             answer = self._enter(state, _GO_ON, pack(reply))
             if not isinstance(answer, Refused):
@@ -223,7 +229,7 @@ class Call(Generic[T]):
         failed = _failed(ErrorKind.HOST_ERROR, f"the host's answer cannot enter Lua: {problem}")
         return self._enter(state, _GO_ON, ormsgpack.packb(failed))
 
-    def _load(self, state: State) -> Outcome:
+    def _load(self, state: StatePort) -> Outcome:
         answer = self._run(state, lambda: state.load(self._owner.program))
         if isinstance(answer, Missing):
             return Verdict(ErrorKind.NOT_FOUND, f"the script defines no function '{answer.name}'")
@@ -231,14 +237,13 @@ class Call(Generic[T]):
             return Verdict(ErrorKind.INTERNAL, "the sandbox failed")
         return answer
 
-    def _enter(self, state: State, operation: int, data: bytes) -> _Answer:
+    def _enter(self, state: StatePort, operation: int, data: bytes) -> _Answer:
         return self._run(state, lambda: state.enter(operation, data))
 
-    def _run(self, state: State, enter: Callable[[], tuple[Any, ...]]) -> _Answer:
+    def _run(self, state: StatePort, enter: Callable[[], tuple[Any, ...]]) -> _Answer:
         with self._lock:
             if self._ended is not None:
                 return self._ended
-            self._state = state
             self._phase = _RUNNING
         answer = enter()
         return self._came_back() or judge(answer, self._owner.program)
@@ -283,9 +288,12 @@ class Call(Generic[T]):
                 self._phase = _QUEUED
             return self._ended
 
-    def _deliver(self, outcome: Outcome, state: State | None) -> None:
+    def _deliver(self, outcome: Outcome, state: StatePort | None) -> None:
         if isinstance(outcome, Verdict) and not (self._unharmed and self._ended is None):
+            if state is not None:
+                state.close()
             state = None
+            self._blame(outcome)
         self._owner.leave(self, state)
         del state
         result: Any = None
@@ -296,6 +304,11 @@ class Call(Generic[T]):
             failure = error
         self._owner.stepped()
         self._on_loop(self._settle, result, failure)
+
+    def _blame(self, verdict: Verdict) -> None:
+        fault = verdict.kind if verdict.kind is ErrorKind.MEMORY_EXCEEDED else self._fault
+        if fault is not None and self._entry is not None:
+            self._owner.strike(fault)
 
     # On the loop
 

@@ -12,6 +12,7 @@ from evatui.kernel.lua.program import Program
 from evatui.kernel.lua.threads import Threads
 from evatui.kernel.lua.watchdog import Watchdog
 from evatui.kernel.model.errors import ErrorKind
+from evatui.kernel.model.manifest import Isolation
 
 __all__ = ["Engine", "LoadFailed", "LoadedProgram"]
 
@@ -38,12 +39,29 @@ class Engine:
         """Threads that did not come back from Lua after their call was killed."""
         return self._threads.stuck
 
-    async def load(self, program: Program, *, timeout_s: float) -> LoadedProgram:
+    async def load(
+        self,
+        program: Program,
+        *,
+        timeout_s: float,
+        isolation: Isolation = Isolation.IN_PROCESS,
+        on_strike: Callable[[ErrorKind], None] | None = None,
+    ) -> LoadedProgram:
         """Compiles the program, runs its top level and looks for its entry and health check.
 
         Raises `LoadFailed`. ``print`` at the top level goes nowhere: there is no call yet.
+        ``isolation`` is ``IN_PROCESS`` or ``PROCESS``; which of them is the caller's decision.
+        ``on_strike`` is called, on any thread and before the call is answered, for what speaks against the
+        handler: ``Timeout`` where Lua itself was running, ``MemoryExceeded``, and ``Internal`` for a thread that
+        did not come back from Lua. It must be quick.
         """
-        loaded = LoadedProgram(program, self._threads, self._watchdog, self._now)
+        if isolation is Isolation.AUTO:
+            raise ValueError("where a program runs is to be decided before it is loaded")
+        if isolation is Isolation.PROCESS:
+            raise LoadFailed(ErrorKind.UNAVAILABLE, "worker processes are not available here", program.script.name)
+        loaded = LoadedProgram(
+            program, self._threads, self._watchdog, self._now, isolation=isolation, on_strike=on_strike
+        )
         self._programs.add(loaded)
         outcome = await loaded.enter(None, (), time.monotonic() + timeout_s, None, 0, lambda outcome: outcome)
         if not isinstance(outcome, Returned):

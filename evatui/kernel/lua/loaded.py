@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final, TypeVar
 
 from evatui.kernel.lua.call import Call
 from evatui.kernel.lua.outcome import HostPort, Outcome
+from evatui.kernel.lua.port import StatePort
 from evatui.kernel.lua.program import Program
 from evatui.kernel.lua.state import State
 from evatui.kernel.lua.threads import Threads
 from evatui.kernel.lua.watchdog import Watchdog
 from evatui.kernel.model.errors import ErrorKind
+from evatui.kernel.model.manifest import Isolation
 
 __all__ = ["WARM_S", "LoadedProgram"]
 
@@ -23,6 +26,8 @@ WARM_S: Final = 600.0
 """How long a state that nobody uses is kept."""
 
 T = TypeVar("T")
+
+_log = logging.getLogger(__name__)
 
 
 class LoadedProgram:
@@ -33,15 +38,26 @@ class LoadedProgram:
     ``now`` tells the seconds of a clock that only goes forward.
     """
 
-    def __init__(self, program: Program, threads: Threads, watchdog: Watchdog, now: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        program: Program,
+        threads: Threads,
+        watchdog: Watchdog,
+        now: Callable[[], float],
+        *,
+        isolation: Isolation,
+        on_strike: Callable[[ErrorKind], None] | None,
+    ) -> None:
         self.program = program
         self.watchdog = watchdog
+        self._isolation = isolation
+        self._on_strike = on_strike
         self._threads = threads
         self._share = max(1, threads.size // 2)
         self._slots = asyncio.Semaphore(program.concurrency)
         self._lock = threading.Lock()
         self._now = now
-        self._idle: list[tuple[State, float]] = []  # with the time of the last use, the latest last
+        self._idle: list[tuple[StatePort, float]] = []  # with the time of the last use, the latest last
         self._calls: set[Call[Any]] = set()
         self._working = 0
         self._backlog: deque[Callable[[], None]] = deque()
@@ -50,6 +66,20 @@ class LoadedProgram:
     @property
     def in_flight(self) -> int:
         return len(self._calls)
+
+    @property
+    def isolation(self) -> Isolation:
+        """Where new states are made: ``IN_PROCESS`` or ``PROCESS``."""
+        return self._isolation
+
+    def move_to_process(self) -> None:
+        """From now on new states are worker processes. Calls in flight end where they are. From any thread."""
+        with self._lock:
+            self._isolation = Isolation.PROCESS
+            kept = [entry for entry in self._idle if entry[0].isolation is Isolation.PROCESS]
+            dropped = [state for state, _ in self._idle if state.isolation is not Isolation.PROCESS]
+            self._idle = kept
+        _free(dropped)
 
     async def call(
         self,
@@ -122,28 +152,51 @@ class LoadedProgram:
         """
         with self._lock:
             self._closed = True
-            self._idle.clear()
+            idle, self._idle = self._idle, []
+        _free(state for state, _ in idle)
 
     def cool(self) -> None:
         """Frees the states that were idle for ten minutes."""
         with self._lock:
-            kept = [entry for entry in self._idle if self._now() - entry[1] < WARM_S]
-            cold, self._idle = self._idle, kept
-        del cold  # frees them outside of the lock
+            cold = [state for state, used in self._idle if self._now() - used >= WARM_S]
+            self._idle = self._idle[len(cold) :]
+        _free(cold)
 
     # For its calls
 
-    def borrow(self) -> State | None:
-        with self._lock:
-            return self._idle.pop()[0] if self._idle else None
+    def borrow(self) -> StatePort | None:
+        while True:
+            with self._lock:
+                if not self._idle:
+                    return None
+                state = self._idle.pop()[0]
+            if state.sound():
+                return state
+            state.close()
 
-    def leave(self, call: Call[Any], state: State | None) -> None:
+    def fresh(self) -> StatePort:
+        return State(self.program)
+
+    def leave(self, call: Call[Any], state: StatePort | None) -> None:
         """The call is over; its state, if given, serves again."""
         self._calls.discard(call)
-        if state is not None:
-            with self._lock:
-                if not self._closed and len(self._idle) < self.program.concurrency:
-                    self._idle.append((state, self._now()))
+        if state is not None and not self._keep(state):
+            state.close()
+
+    def _keep(self, state: StatePort) -> bool:
+        with self._lock:
+            wanted = state.isolation is self._isolation and len(self._idle) < self.program.concurrency
+            if wanted and not self._closed:
+                self._idle.append((state, self._now()))
+                return True
+        return False
+
+    def strike(self, kind: ErrorKind) -> None:
+        if self._on_strike is not None:
+            try:
+                self._on_strike(kind)
+            except Exception:
+                _log.exception("a strike could not be told")
 
     def submit(self, step: Callable[[], None]) -> None:
         """``step`` says `stepped` when it has done its work."""
@@ -167,3 +220,8 @@ class LoadedProgram:
 
     def found(self) -> None:
         self._threads.found()
+
+
+def _free(states: Iterable[StatePort]) -> None:
+    for state in states:
+        state.close()

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
+from evatui.kernel.lua.port import StatePort
 from evatui.kernel.lua.program import Program
-from evatui.kernel.lua.state import State
 from evatui.kernel.lua.watchdog import Watchdog
+from evatui.kernel.model.errors import ErrorKind
 
 if TYPE_CHECKING:
     from evatui.kernel.lua.call import Call
@@ -21,13 +22,23 @@ class Owner(Protocol):
     program: Program
     watchdog: Watchdog
 
-    def borrow(self) -> State | None: ...
+    def borrow(self) -> StatePort | None:
+        """A state that is loaded, if one is idle."""
+        ...
+
+    def fresh(self) -> StatePort:
+        """A new state, to be loaded. Cheap: what takes time is done by its first entry, which can be killed."""
+        ...
 
     def submit(self, step: Callable[[], None]) -> None: ...
 
     def stepped(self) -> None: ...
 
-    def leave(self, call: Call[Any], state: State | None) -> None: ...
+    def leave(self, call: Call[Any], state: StatePort | None) -> None: ...
+
+    def strike(self, kind: ErrorKind) -> None:
+        """A call ended in a way that speaks against its handler: see `Engine.load`. At most one a call."""
+        ...
 
     def lost(self) -> None: ...
 

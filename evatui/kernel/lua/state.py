@@ -5,13 +5,14 @@ from __future__ import annotations
 import secrets
 import threading
 from enum import IntEnum
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import lupa.lua54 as lua54
 import ormsgpack
 
 from evatui.kernel.lua.prelude import BOOT, compiled
 from evatui.kernel.lua.program import Program
+from evatui.kernel.model.manifest import Isolation
 
 __all__ = ["Answer", "Operation", "State"]
 
@@ -51,7 +52,7 @@ def _deny(*_: Any) -> Any:
 
 
 class State:
-    """Entered by one thread at a time, killed from any.
+    """A `StatePort` in this process.
 
     lupa hands arguments over outside of Lua's protected calls: at the memory limit that would abort the
     whole process. So each entry has two phases: bytes go in without a limit and without a kill, and
@@ -59,6 +60,8 @@ class State:
     """
 
     __slots__ = ("__weakref__", "_base", "_killed", "_lock", "_lua", "_memory", "_put", "_run", "_running")
+
+    isolation: ClassVar = Isolation.IN_PROCESS
 
     def __init__(self, program: Program) -> None:
         self._lua = lua54.LuaRuntime(
@@ -89,7 +92,6 @@ class State:
         return self.enter(_LOAD, ormsgpack.packb(spec))
 
     def enter(self, operation: int, data: bytes) -> tuple[Any, ...]:
-        """``(Answer, part, …)``, the parts plain values. After `kill` it is ``(NO_MEMORY,)``."""
         try:
             return self._enter(operation, data)
         except UnicodeDecodeError:  # in a row, which nobody looked through: now it is
@@ -114,11 +116,18 @@ class State:
         return answer if type(answer) is tuple else (answer,)
 
     def kill(self) -> None:
-        """Ends what runs here, at once and for good: from now on nothing can be allocated."""
+        """From now on nothing can be allocated."""
         with self._lock:
             self._killed = True
             if self._running:
                 self._lua.set_max_memory(NOTHING, total=True)
+
+    def sound(self) -> bool:
+        return not self._killed
+
+    def close(self) -> None:
+        """A full state takes some milliseconds to free."""
+        self._lua = self._put = self._run = None
 
 
 def _chunk(name: str, source: bytes) -> dict[str, Any]:
