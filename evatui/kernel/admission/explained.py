@@ -54,7 +54,7 @@ def _permission(manifest: Manifest, policy: Policy, area: Area, entry: Any) -> d
             for rule in granted.rules
             if any(area.meet(theirs, entry) is not None for theirs in area.entries(rule.permissions))
         ]
-        if not area.gives(granted.permissions, entry):
+        if not area.gives(granted.permissions, entry) or _uncallable(layer, area, entry):
             taken = taken or _taken(manifest, layer, granted, area, entry)
     in_force = [mine for mine in area.entries(policy.effective(manifest)) if area.covers(entry, mine)]
     return {
@@ -72,10 +72,14 @@ def _taken(manifest: Manifest, layer: Layer, granted: Granted, area: Area, entry
         return {"rule": Taken.INVALID.value, **_at(layer, "no valid file")}
     if denied := _denied(manifest, layer):
         return {"rule": Taken.DENY.value, **_at(layer, denied)}
-    if area.path == ("adapters", "capabilities") and layer.deny.name(entry):
+    if _uncallable(layer, area, entry):
         return {"rule": Taken.DENY.value, **_at(layer, layer.deny_place("capabilities", entry))}
     matching = ", ".join(rule.place for rule in granted.rules[:4])
     return {"rule": Taken.ABSENT.value, **_at(layer, matching or "no grant matches")}
+
+
+def _uncallable(layer: Layer, area: Area, entry: Any) -> bool:
+    return area.path == ("adapters", "capabilities") and layer.deny.name(entry)
 
 
 def _denied(manifest: Manifest, layer: Layer) -> str | None:

@@ -74,11 +74,12 @@ def _load_layer(
             trees.append(tree)
             valid.append(PolicyFile(file.path, file.digest, stated, _grant_lines(tree), dict(_rule_lines(tree))))
     found += _contradictions(trees)
+    previous = before.get(name)
     if not found:
-        return make_layer(name, valid)
+        layer = make_layer(name, valid)
+        return previous if previous is not None and previous.epoch == layer.epoch else layer
     texts = {file.path: file.data for file in files if isinstance(file, SourceFile)}
     problems += render_all(found, texts)
-    previous = before.get(name)
     return previous if previous is not None and previous.valid else empty_layer(name, _epoch(files))
 
 

@@ -52,11 +52,14 @@ class OperatorHome:
             descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
         except OSError as error:
             return FileProblem(OPERATOR_FILE, ProblemKind.UNREADABLE, os.strerror(error.errno or 0).lower())
-        with os.fdopen(descriptor, "rb") as file:
+        try:
             found = os.fstat(descriptor)
             if not stat.S_ISREG(found.st_mode):
                 return FileProblem(OPERATOR_FILE, ProblemKind.NOT_REGULAR, "it is no regular file")
-            data = file.read(limit + 1)
+            with os.fdopen(os.dup(descriptor), "rb") as file:
+                data = file.read(limit + 1)
+        finally:
+            os.close(descriptor)
         if len(data) > limit:
             return FileProblem(OPERATOR_FILE, ProblemKind.TOO_LARGE, f"it has more than {limit:,} bytes")
         return SourceFile(OPERATOR_FILE, data, hashlib.sha256(data).hexdigest(), signature_of(found))
