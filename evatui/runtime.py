@@ -34,6 +34,7 @@ from evatui.kernel.storage.database import Database
 from evatui.kernel.storage.history import History
 from evatui.kernel.storage.state_store import StateStore
 from evatui.kernel.workspace.files import Tree
+from evatui.kernel.workspace.home import OperatorHome
 from evatui.kernel.workspace.layout import Layout, open_layout
 from evatui.kernel.workspace.lock import WorkspaceHeld, WorkspaceLock
 from evatui.kernel.workspace.watch import Watch
@@ -63,6 +64,7 @@ class Runtime:
         *,
         writes: bool,
         lock: WorkspaceLock | None = None,
+        home: OperatorHome | None = None,
     ) -> None:
         self.layout = layout
         self.clock = clock
@@ -93,7 +95,7 @@ class Runtime:
         shadow = Shadow(self._engine, host, clock, self._permissions)
         self.reloader = Reloader(
             self.registry,
-            Scanner(layout, tree, NO_SANDBOX),
+            Scanner(layout, tree, NO_SANDBOX, home),
             shadow,
             self.history,
             clock,
@@ -115,22 +117,37 @@ class Runtime:
 
     @classmethod
     async def open(
-        cls, root: Path, *, state_dir: Path | None = None, writes: bool = True, clock: Clock = SYSTEM_CLOCK
+        cls,
+        root: Path,
+        *,
+        state_dir: Path | None = None,
+        writes: bool = True,
+        clock: Clock = SYSTEM_CLOCK,
+        home: OperatorHome | None = None,
     ) -> Runtime:
         """The workspace at ``root``, as `serve` does; raises `WorkspaceError` for a folder that is none."""
         layout = await asyncio.to_thread(open_layout, root, state_dir)
-        return await cls.serve(layout, writes=writes, clock=clock)
+        return await cls.serve(layout, writes=writes, clock=clock, home=home)
 
     @classmethod
     async def serve(
-        cls, layout: Layout, *, writes: bool = True, clock: Clock = SYSTEM_CLOCK, lock: WorkspaceLock | None = None
+        cls,
+        layout: Layout,
+        *,
+        writes: bool = True,
+        clock: Clock = SYSTEM_CLOCK,
+        lock: WorkspaceLock | None = None,
+        home: OperatorHome | None = None,
     ) -> Runtime:
         """Loads all that is sound and serves it. ``lock`` is the caller's, and stays it: it is only looked after.
+
+        ``home`` holds the operator's own policy and whom they trust; without one there is no such policy, and
+        whoever opens the runtime vouches for the workspace.
 
         Raises `StorageError` for a state database that cannot be used, `CallFailed` ``AuditUnavailable``
         for an audit log that cannot.
         """
-        runtime = await asyncio.to_thread(_build, cls, layout, writes, clock, lock)
+        runtime = await asyncio.to_thread(_build, cls, layout, writes, clock, lock, home)
         try:
             await runtime._start(writes)
         except BaseException:
@@ -249,7 +266,14 @@ async def _ended(task: asyncio.Task[None] | None) -> None:
             await task
 
 
-def _build(cls: type[Runtime], layout: Layout, writes: bool, clock: Clock, lock: WorkspaceLock | None) -> Runtime:
+def _build(
+    cls: type[Runtime],
+    layout: Layout,
+    writes: bool,
+    clock: Clock,
+    lock: WorkspaceLock | None,
+    home: OperatorHome | None,
+) -> Runtime:
     """Opens files and databases: blocking, so in a thread."""
     tree = Tree(layout.root)
     state_dir = layout.state_dir
@@ -260,4 +284,4 @@ def _build(cls: type[Runtime], layout: Layout, writes: bool, clock: Clock, lock:
     else:
         database = Database.copy_of(state_dir / _STATE_DB)
         audit = MemoryAudit(clock, state_dir / AUDIT_DIR)
-    return cls(layout, tree, database, audit, clock, writes=writes, lock=lock)
+    return cls(layout, tree, database, audit, clock, writes=writes, lock=lock, home=home)

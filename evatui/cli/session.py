@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from evatui.control.commands import COMMANDS
-from evatui.control.opening import OpenMode, open_workspace, operator_actor
+from evatui.control.opening import OpenMode, open_workspace, operator_actor, operator_home
 from evatui.control.operator import Operator
 from evatui.kernel.model.call import CallerType
 
@@ -26,7 +26,8 @@ class Interrupted(Exception):
 
 async def connect(mode: OpenMode, workspace: Path | None, state_dir: Path | None) -> Operator:
     """The runtime that holds the workspace, else what ``mode`` allows instead; raises `CommandFailed`."""
-    return await open_workspace(workspace, state_dir=state_dir, mode=mode, actor=operator_actor(CallerType.CLI))
+    actor = operator_actor(CallerType.CLI)
+    return await open_workspace(workspace, state_dir=state_dir, mode=mode, actor=actor, home=operator_home())
 
 
 def _mode(command: str) -> OpenMode:

@@ -19,7 +19,7 @@ from evatui.cli.given import Folder
 from evatui.cli.options import Settings, Words
 from evatui.cli.screen import Screen
 from evatui.cli.show import show_status
-from evatui.control.opening import workspace_root
+from evatui.control.opening import operator_home, workspace_root
 
 __all__ = ["eva"]
 
@@ -73,7 +73,8 @@ def serve(settings: Settings, idle_exit: float | None) -> int:
         raise click.BadParameter("nan is no number of seconds", param_hint="'--idle-exit'")
     screen = Screen(color=not settings.no_color)
     tell = screen.object if settings.json else partial(_show_step, screen)
-    return hold(workspace_root(settings.workspace), settings.state_dir, idle_exit_s=idle_exit, tell=tell)
+    root = workspace_root(settings.workspace)
+    return hold(root, settings.state_dir, home=operator_home(), idle_exit_s=idle_exit, tell=tell)
 
 
 def _show_step(screen: Screen, step: Mapping[str, Any]) -> None:

@@ -104,13 +104,20 @@ def _opener(
     workspace: Path | None, state_dir: Path | None, *, attach: bool, picture: bool, readonly: bool
 ) -> OpenOperator:
     async def open_operator() -> Operator:
-        from evatui.control.opening import OpenMode, open_workspace, operator_actor
+        from evatui.control.opening import OpenMode, open_workspace, operator_actor, operator_home
         from evatui.kernel.model.call import CallerType
 
         mode = OpenMode.ATTACH if attach else OpenMode.PICTURE if picture else OpenMode.HOLD
         actor = operator_actor(CallerType.USER)
         place = state_dir or (Path(given) if (given := os.environ.get("EVA_STATE_DIR")) else None)
-        return await open_workspace(workspace, state_dir=place, mode=mode, actor=actor, readonly=readonly or picture)
+        return await open_workspace(
+            workspace,
+            state_dir=place,
+            mode=mode,
+            actor=actor,
+            readonly=readonly or picture,
+            home=operator_home(),
+        )
 
     return open_operator
 

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from evatui.control.desk import Desk
 from evatui.control.server import Server
 from evatui.kernel.model.clock import SYSTEM_CLOCK, Clock
+from evatui.kernel.workspace.home import OperatorHome
 from evatui.kernel.workspace.layout import Layout
 from evatui.kernel.workspace.lock import WorkspaceLock
 from evatui.runtime import Runtime
@@ -50,6 +51,7 @@ class Kernel:
         listens: bool,
         lock_wait_s: float,
         clock: Clock = SYSTEM_CLOCK,
+        home: OperatorHome | None = None,
     ) -> Kernel:
         """Blocking; returns once the runtime serves.
 
@@ -61,14 +63,14 @@ class Kernel:
             kernel._lock = WorkspaceLock(layout.state_dir, wait_s=lock_wait_s, listens=listens)
         kernel._thread.start()
         try:
-            kernel.submit(kernel._open(layout, writes, listens, clock)).result()
+            kernel.submit(kernel._open(layout, writes, listens, clock, home)).result()
         except BaseException:
             kernel.stop()
             raise
         return kernel
 
-    async def _open(self, layout: Layout, writes: bool, listens: bool, clock: Clock) -> None:
-        self._runtime = await Runtime.serve(layout, writes=writes, clock=clock, lock=self._lock)
+    async def _open(self, layout: Layout, writes: bool, listens: bool, clock: Clock, home: OperatorHome | None) -> None:
+        self._runtime = await Runtime.serve(layout, writes=writes, clock=clock, lock=self._lock, home=home)
         self._runtime.on_lost = self._lost
         if listens and self._lock is not None:
             self._server = Server()

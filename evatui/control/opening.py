@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import getpass
+import os
+from dataclasses import replace
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,10 +20,19 @@ from evatui.kernel.model.errors import CallFailed, ErrorKind
 
 if TYPE_CHECKING:
     from evatui.control.kernel import Kernel
+    from evatui.kernel.workspace.home import OperatorHome
     from evatui.kernel.workspace.layout import Layout
     from evatui.kernel.workspace.lock import Holder
 
-__all__ = ["OpenMode", "layout_of", "open_workspace", "operator_actor", "start_kernel", "workspace_root"]
+__all__ = [
+    "OpenMode",
+    "layout_of",
+    "open_workspace",
+    "operator_actor",
+    "operator_home",
+    "start_kernel",
+    "workspace_root",
+]
 
 
 class OpenMode(Enum):
@@ -43,10 +54,32 @@ def operator_actor(kind: CallerType) -> Actor:
         return Actor(kind, "unknown")
 
 
+def operator_home() -> OperatorHome:
+    """Where the person at this terminal keeps their own policy and whom they trust.
+
+    ``EVA_CONFIG_DIR`` names another folder than the platform's, ``EVA_TRUST=1`` vouches for whatever is opened.
+    """
+    from platformdirs import user_config_path
+
+    from evatui.kernel.workspace.home import OperatorHome
+
+    named = os.environ.get("EVA_CONFIG_DIR")
+    folder = Path(named) if named else user_config_path("evatui", appauthor=False)
+    return OperatorHome(folder, trusts_all=os.environ.get("EVA_TRUST") == "1")
+
+
 async def open_workspace(
-    start: Path | None, *, state_dir: Path | None, mode: OpenMode, actor: Actor, readonly: bool = False
+    start: Path | None,
+    *,
+    state_dir: Path | None,
+    mode: OpenMode,
+    actor: Actor,
+    readonly: bool = False,
+    home: OperatorHome | None = None,
 ) -> Operator:
     """An operator for the workspace at or above ``start`` (default: here).
+
+    ``home`` (`operator_home`) is what the person who asks has set up; without one they vouch for the workspace.
 
     Raises `CommandFailed`: ``InvalidInput`` or ``NotFound`` for what is no workspace, ``Unavailable``
     where another process holds it (``context.holder``), or where none does and one is needed.
@@ -71,6 +104,7 @@ async def open_workspace(
             writes=mode in (OpenMode.HOLD, OpenMode.WRITE),
             listens=mode is OpenMode.HOLD,
             clock=STILL_CLOCK if mode is OpenMode.PICTURE else SYSTEM_CLOCK,
+            home=home,
         )
     except CommandFailed as failed:
         # a runtime that took the lock first, since the look above, answers as well
@@ -105,14 +139,19 @@ async def _attach(holder: Holder, actor: Actor, readonly: bool) -> Operator:
     return await connect(holder, actor, readonly=readonly)
 
 
-def start_kernel(layout: Layout, *, writes: bool, listens: bool, clock: Clock = SYSTEM_CLOCK) -> Kernel:
+def start_kernel(
+    layout: Layout, *, writes: bool, listens: bool, clock: Clock = SYSTEM_CLOCK, home: OperatorHome | None = None
+) -> Kernel:
     """Starts a runtime in this process; blocking. Raises `CommandFailed` as `open_workspace` does."""
+    from evatui.control.bundle import bundled_workspace
     from evatui.control.kernel import LOCK_WAIT_S, Kernel
     from evatui.kernel.storage.database import StorageError
     from evatui.kernel.workspace.lock import WorkspaceHeld
 
+    if home is not None and layout.root == bundled_workspace().resolve():
+        home = replace(home, trusts_all=True)
     try:
-        return Kernel.start(layout, writes=writes, listens=listens, lock_wait_s=LOCK_WAIT_S, clock=clock)
+        return Kernel.start(layout, writes=writes, listens=listens, lock_wait_s=LOCK_WAIT_S, clock=clock, home=home)
     except WorkspaceHeld as held:
         raise _held(held) from None
     except StorageError as error:

@@ -16,6 +16,7 @@ from evatui.control.opening import layout_of, start_kernel
 
 if TYPE_CHECKING:
     from evatui.control.kernel import Kernel
+    from evatui.kernel.workspace.home import OperatorHome
 
 __all__ = ["serve"]
 
@@ -24,7 +25,12 @@ _TICK_S = 1.0
 
 
 def serve(
-    root: Path, state_dir: Path | None, *, idle_exit_s: float | None, tell: Callable[[dict[str, Any]], None]
+    root: Path,
+    state_dir: Path | None,
+    *,
+    home: OperatorHome,
+    idle_exit_s: float | None,
+    tell: Callable[[dict[str, Any]], None],
 ) -> int:
     """Serves until a signal, or until nobody has called for ``idle_exit_s``; blocking, in the main thread.
 
@@ -34,7 +40,7 @@ def serve(
     runtime cannot start.
     """
     with _signals() as pipe:
-        kernel = start_kernel(layout_of(root, state_dir), writes=True, listens=True)
+        kernel = start_kernel(layout_of(root, state_dir), writes=True, listens=True, home=home)
         tell({"event": "serving", "pid": os.getpid(), "socket": kernel.address})
         number = _wait(pipe, kernel, idle_exit_s)
         if kernel.lost:

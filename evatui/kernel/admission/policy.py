@@ -1,14 +1,15 @@
-"""Policy files on their way in: every file valid, or the policy before stays in force."""
+"""Policy files on their way in: every file of a layer valid, or the layer before stays in force."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from evatui.kernel.admission.codes import diagnose
+from evatui.kernel.admission.layer import Layer, LayerName, PolicyFile, empty_layer, make_layer
 from evatui.kernel.admission.policy_rules import POLICY
-from evatui.kernel.admission.pooled_policy import Policy, PolicyFile, empty_policy, make_policy
+from evatui.kernel.admission.pooled_policy import Policy, make_policy
 from evatui.kernel.admission.render import render_all
 from evatui.kernel.admission.report import POLICY_FAULTS, Fault, Report
 from evatui.kernel.model.diagnostic import Diagnostic, Span
@@ -27,8 +28,32 @@ class PolicyResult:
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
-def load_policy(files: Sequence[SourceFile | FileProblem], previous: Policy | None) -> PolicyResult:
-    """Pools all files. If one is broken, ``previous`` stays in force; without a valid one, nothing is granted."""
+def load_policy(
+    files: Sequence[SourceFile | FileProblem],
+    previous: Policy | None,
+    operator: SourceFile | FileProblem | None = None,
+) -> PolicyResult:
+    """The workspace's ``files``, pooled, and the ``operator``'s file, where there is one.
+
+    If a file of a layer is broken, that layer of ``previous`` stays in force; without a valid one, it grants nothing.
+    """
+    before = {layer.name: layer for layer in previous.layers} if previous else {}
+    layers: list[Layer] = []
+    found: list[Diagnostic] = []
+    if operator is not None:
+        layers.append(_load_layer(LayerName.OPERATOR, [operator], before, found))
+    layers.append(_load_layer(LayerName.WORKSPACE, files, before, found))
+    if previous is not None and [*map(id, layers)] == [*map(id, previous.layers)]:
+        return PolicyResult(previous, tuple(found))
+    return PolicyResult(make_policy(*layers), tuple(found))
+
+
+def _load_layer(
+    name: LayerName,
+    files: Sequence[SourceFile | FileProblem],
+    before: Mapping[LayerName, Layer],
+    problems: list[Diagnostic],
+) -> Layer:
     found: list[Diagnostic] = []
     valid: list[PolicyFile] = []
     trees: list[Node] = []
@@ -47,13 +72,15 @@ def load_policy(files: Sequence[SourceFile | FileProblem], previous: Policy | No
         found += report.found
         if stated is not None:
             trees.append(tree)
-            valid.append(PolicyFile(file.path, file.digest, stated, _grant_lines(tree)))
+            valid.append(PolicyFile(file.path, file.digest, stated, _grant_lines(tree), dict(_rule_lines(tree))))
     found += _contradictions(trees)
+    previous = before.get(name)
     if not found:
-        return PolicyResult(make_policy(valid))
+        layer = make_layer(name, valid)
+        return previous if previous is not None and previous.epoch == layer.epoch else layer
     texts = {file.path: file.data for file in files if isinstance(file, SourceFile)}
-    in_force = previous if previous is not None and previous.valid else empty_policy(_epoch(files))
-    return PolicyResult(in_force, render_all(found, texts))
+    problems += render_all(found, texts)
+    return previous if previous is not None and previous.valid else empty_layer(name, _epoch(files))
 
 
 def _read(tree: Node, report: Report) -> dict[str, object] | None:
@@ -72,6 +99,17 @@ def _unreadable(problem: Diagnostic) -> Diagnostic:
 def _grant_lines(tree: Node) -> tuple[int, ...]:
     grants = _under(tree, "grants")
     return tuple(node.place.line for node in grants.value) if grants and isinstance(grants.value, list) else ()
+
+
+def _rule_lines(tree: Node) -> Iterator[tuple[str, int]]:
+    """The lines of ceilings, deny entries and the like, by their dotted paths."""
+    sections = tree.value if isinstance(tree.value, dict) else {}
+    for section, node in sections.items():
+        yield section, node.place.line
+        for key, child in node.value.items() if isinstance(node.value, dict) else ():
+            yield f"{section}.{key}", child.place.line
+            for entry in child.value if section == "deny" and isinstance(child.value, list) else ():
+                yield f"{section}.{key}.{plain(entry)}", entry.place.line
 
 
 def _contradictions(trees: Sequence[Node]) -> Iterator[Diagnostic]:

@@ -1,6 +1,7 @@
 """The format of a policy file as one table. Each entry also says how the values of several files become one.
 
-Grants add up, ceilings take the minimum, switches and lists of what is allowed take the stricter side.
+Within a layer grants add up, ceilings take the minimum, switches and lists of what is allowed take the stricter
+side. Between layers only what both allow stands.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from evatui.kernel.admission.entries import (
     GrantPath,
     Topic,
 )
+from evatui.kernel.admission.grants import covers_glob
 from evatui.kernel.admission.records import Field, ListOf, MapOf, Record
 from evatui.kernel.admission.report import Fault, Pointer, Report
 from evatui.kernel.admission.rules import INVALID, Choice, Flag, Integer, Number, Text
@@ -48,6 +50,25 @@ def _either(mine: list[Any], theirs: list[Any]) -> list[Any]:
 
 def _merged(mine: dict[str, Any], theirs: dict[str, Any]) -> dict[str, Any]:
     return {**mine, **theirs}
+
+
+def _common(mine: list[str], theirs: list[str]) -> list[str]:
+    """The patterns for what patterns of both lists match."""
+    inside = [name for name in mine if any(covers_glob(other, name) for other in theirs)]
+    return inside + [name for name in theirs if name not in inside and any(covers_glob(own, name) for own in mine)]
+
+
+def _narrowed(by: str) -> Callable[[dict[str, Any], dict[str, Any]], dict[str, Any]]:
+    """What is defined by either; of a name defined by both the first definition, and of ``by`` what both list."""
+
+    def meet(mine: dict[str, Any], theirs: dict[str, Any]) -> dict[str, Any]:
+        both = {
+            name: {**mine[name], by: _common(mine[name].get(by, []), theirs[name].get(by, []))}
+            for name in mine.keys() & theirs.keys()
+        }
+        return {**theirs, **mine, **both}
+
+    return meet
 
 
 def _any(mine: bool, theirs: bool) -> bool:
@@ -181,20 +202,24 @@ _SKILLS = Record(
 _PLUGINS = Record(
     {
         "require_signed": Field(Flag(), "Refuse unsigned plugins?", False, pool=_any),
-        "keys": Field(ListOf(Text("a public key")), "Keys that signatures are checked with.", [], pool=_either),
+        "keys": Field(
+            ListOf(Text("a public key")), "Keys that signatures are checked with.", [], pool=_either, meet=_both
+        ),
     }
 )
 _MCP_TOOLS = Record(
     {
-        "allow": Field(_NAMES, "MCP handlers that clients may see, by tool name.", [], pool=_either),
+        "allow": Field(_NAMES, "MCP handlers that clients may see, by tool name.", [], pool=_either, meet=_common),
         "deny": Field(_NAMES, "Those that they may not.", [], pool=_either),
     }
 )
 _MCP_SERVER = Record(
     {
         "tools": Field(_MCP_TOOLS, "MCP handlers."),
-        "capabilities": Field(_NAMES, "Ordinary capabilities that clients may see.", [], pool=_either),
-        "principals": Field(MapOf(_NAME, "the name of a client", _PRINCIPAL), "Clients.", {}, pool=_merged),
+        "capabilities": Field(_NAMES, "Ordinary capabilities that clients may see.", [], pool=_either, meet=_common),
+        "principals": Field(
+            MapOf(_NAME, "the name of a client", _PRINCIPAL), "Clients.", {}, pool=_merged, meet=_narrowed("tools")
+        ),
     }
 )
 _HARDWARE = Record(
@@ -227,6 +252,7 @@ POLICY = Record(
             "Values that the kernel may inject.",
             {},
             pool=_merged,
+            meet=_narrowed("hosts"),
         ),
         "audit": Field(_AUDIT, "The most that the audit log keeps of a call."),
         "approvals": Field(

@@ -1,92 +1,36 @@
-"""Who gets what: the policy files of a workspace, pooled into one value.
+"""Who gets what: the layers of the policy as one value. In force is what every layer allows.
 
-Default deny. A broken file leaves the last valid policy in force; with none before, nothing is granted.
+Each layer counts with its defaults, so that an operator's policy without a grant grants nothing.
 """
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from types import MappingProxyType
 from typing import Any
 
-from evatui.kernel.admission.grants import AREAS, covers_glob, intersect, unite
-from evatui.kernel.admission.manifest import permissions
+from evatui.kernel.admission.grants import AREAS, intersect
+from evatui.kernel.admission.layer import Deny, Granted, GrantRule, Layer, LayerName
 from evatui.kernel.admission.policy_rules import POLICY
 from evatui.kernel.model.manifest import AuditLevel, AuditLevels, Manifest, TrustSource
-from evatui.kernel.model.permissions import NOTHING, Permissions
+from evatui.kernel.model.permissions import Permissions
 
-__all__ = ["Deny", "GrantRule", "Granted", "Policy", "PolicyFile", "empty_policy", "make_policy"]
+__all__ = ["Policy", "make_policy"]
 
 _CACHED = 4_096
 
 
 @dataclass(frozen=True, slots=True)
-class GrantRule:
-    """One entry under ``grants``. None in a match is any; ``names`` None is any name not yet provided."""
-
-    file: str
-    line: int
-    ids: tuple[str, ...] | None
-    kinds: tuple[str, ...] | None
-    sources: tuple[str, ...] | None
-    names: tuple[str, ...] | None
-    permissions: Permissions
-
-    @property
-    def place(self) -> str:
-        return f"{self.file}:{self.line}"
-
-    def matches(self, manifest: Manifest) -> bool:
-        return (
-            _among(manifest.id, self.ids)
-            and _among(manifest.kind.value, self.kinds)
-            and _among(manifest.trust.value, self.sources)
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Deny:
-    ids: tuple[str, ...] = ()
-    capabilities: tuple[str, ...] = ()
-    kinds: tuple[str, ...] = ()
-
-    def name(self, capability: str) -> bool:
-        """May nobody provide or call this capability name?"""
-        return _among(capability, self.capabilities)
-
-    def manifest(self, manifest: Manifest) -> bool:
-        """Is the capability denied as a whole: by its id, its kind, or a name that it provides?"""
-        return (
-            _among(manifest.id, self.ids)
-            or _among(manifest.kind.value, self.kinds)
-            or any(map(self.name, manifest.capabilities))
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Granted:
-    """What a manifest may have. ``names`` are patterns of capability names that it may provide by grant;
-    ``free_names`` says whether it may also provide any name that no other id provides yet."""
-
-    permissions: Permissions
-    names: tuple[str, ...]
-    free_names: bool
-    rules: tuple[GrantRule, ...]
-
-    def name(self, capability: str) -> bool:
-        """May it provide this name, provided that no other id does where it is not granted by name?"""
-        return self.free_names or _among(capability, self.names)
-
-
-@dataclass(frozen=True, slots=True)
 class Policy:
-    """``settings`` is the whole pooled policy with its defaults; ``epoch`` changes whenever a file's bytes do.
+    """``layers`` has the operator's first, where there is one; ``settings`` is what all of them allow.
 
-    ``valid`` is False where no valid policy was ever read: then nothing is granted.
+    ``epoch`` changes whenever a file's bytes do. ``valid`` is False where a layer has no valid file: then
+    nothing is granted.
     """
 
+    layers: tuple[Layer, ...]
     epoch: str
     valid: bool
     grants: tuple[GrantRule, ...]
@@ -100,14 +44,8 @@ class Policy:
     """By identity, which the kept manifest makes unique: hashing all permissions would cost more than the lookup."""
 
     def granted(self, manifest: Manifest) -> Granted:
-        """The pooled grants that match, without what deny takes away."""
-        rules = tuple(rule for rule in self.grants if rule.matches(manifest))
-        if self.deny.manifest(manifest):
-            return Granted(NOTHING, (), False, ())
-        pooled = self._without_denied(unite(rule.permissions for rule in rules))
-        names = tuple(dict.fromkeys(name for rule in rules for name in rule.names or ()))
-        free_names = not rules or any(rule.names is None for rule in rules)
-        return Granted(pooled, names, free_names, rules)
+        """What every layer grants, without what deny takes away."""
+        return reduce(Granted.and_by, (layer.granted(manifest) for layer in self.layers))
 
     def effective(self, manifest: Manifest) -> Permissions:
         """What the manifest asks for and the policy gives now. Cheap: asked at every host call, on any thread."""
@@ -125,9 +63,12 @@ class Policy:
         """Must what comes from a third party, or from nobody knows where, run in a process with an OS sandbox?"""
         return bool(self.settings["isolation"]["require_os_sandbox"])
 
+    def layer(self, name: LayerName) -> Layer | None:
+        return next((layer for layer in self.layers if layer.name is name), None)
+
     def denies(self, capability_id: str) -> bool:
         """Is this id named under ``deny``?"""
-        return _among(capability_id, self.deny.ids)
+        return self.deny.id(capability_id)
 
     def sources(self, manifest: Manifest) -> list[dict[str, Any]]:
         """For each entry that is in force, the grants that gave it: ``{permission, entry, granted_by}``."""
@@ -154,69 +95,23 @@ class Policy:
         return replace(asked, adapters=replace(asked.adapters, capabilities=kept))
 
 
-@dataclass(frozen=True, slots=True)
-class PolicyFile:
-    """A valid file: ``stated`` is what it says, without defaults; ``grant_lines`` are the lines of its grants."""
-
-    path: str
-    digest: str
-    stated: Mapping[str, Any]
-    grant_lines: tuple[int, ...]
-
-
-def make_policy(files: Iterable[PolicyFile]) -> Policy:
-    """The files of a workspace, pooled."""
-    values: dict[str, Any] = {}
-    grants: list[GrantRule] = []
-    digest = hashlib.sha256()
-    for file in files:
-        digest.update(f"{file.path}\0{file.digest}\0".encode())
-        values = POLICY.pooled(values, file.stated)
-        lines = zip(file.grant_lines, file.stated.get("grants", ()), strict=True)
-        grants += [_rule(file.path, line, raw) for line, raw in lines]
-    return _policy(digest.hexdigest(), grants, POLICY.complete(values))
-
-
-def _policy(epoch: str, grants: Sequence[GrantRule], settings: Mapping[str, Any], *, valid: bool = True) -> Policy:
+def make_policy(*layers: Layer) -> Policy:
+    """The layers as one, the operator's first. There is at least the workspace's."""
+    settings = reduce(POLICY.met, (layer.settings for layer in layers))
     audit = settings["audit"]
     return Policy(
-        epoch=epoch,
-        valid=valid,
-        grants=tuple(grants),
-        deny=Deny(**{name: tuple(entries) for name, entries in settings["deny"].items()}),
+        layers=layers,
+        epoch="|".join(layer.epoch for layer in layers),
+        valid=all(layer.valid for layer in layers),
+        grants=tuple(rule for layer in layers for rule in layer.grants),
+        deny=Deny(**{way: tuple(entries) for way, entries in settings["deny"].items()}),
         ceilings=MappingProxyType(settings["ceilings"]),
         trusted_sources=tuple(map(TrustSource, settings["trusted_sources"])),
         audit=AuditLevels(AuditLevel(audit["log_input"]), AuditLevel(audit["log_output"])),
         credentials=MappingProxyType(settings["credentials"]),
-        settings=MappingProxyType(settings),
+        settings=MappingProxyType(dict(settings)),
     )
-
-
-def _rule(file: str, line: int, raw: Mapping[str, Any]) -> GrantRule:
-    match = raw["match"]
-
-    def stated(values: Mapping[str, Any], name: str) -> tuple[str, ...] | None:
-        return tuple(values[name]) if name in values else None
-
-    return GrantRule(
-        file,
-        line,
-        ids=stated(match, "ids"),
-        kinds=stated(match, "kinds"),
-        sources=stated(match, "sources"),
-        names=stated(raw, "names"),
-        permissions=permissions(raw),
-    )
-
-
-def _among(word: str, patterns: Sequence[str] | None) -> bool:
-    return patterns is None or any(covers_glob(pattern, word) for pattern in patterns)
 
 
 def _lower(mine: AuditLevel, theirs: AuditLevel) -> AuditLevel:
     return min(mine, theirs, key=list(AuditLevel).index)
-
-
-def empty_policy(epoch: str) -> Policy:
-    """Where no valid policy was ever read: grants nothing, with the default ceilings."""
-    return _policy(epoch, (), POLICY.complete({}), valid=False)

@@ -96,6 +96,7 @@ class Field:
 
     ``pool`` says how the values of several files become one. A field that has it stays absent where it is
     absent, so that only what is written is pooled; `Record.complete` fills in the defaults afterwards.
+    ``meet`` says what of two complete values both allow, where that is not what ``pool`` gives.
     """
 
     rule: Rule
@@ -104,6 +105,7 @@ class Field:
     required: bool = False
     missing: Fault = Fault.MISSING
     pool: Callable[[Any, Any], Any] | None = None
+    meet: Callable[[Any, Any], Any] | None = None
 
     def fallback(self) -> Any:
         if self.default is not _UNSET:
@@ -184,6 +186,14 @@ class Record:
                 found[name] = entry.rule.pooled(mine[name], theirs[name])
             elif entry.pool:
                 found[name] = entry.pool(mine[name], theirs[name])
+        return found
+
+    def met(self, mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> dict[str, Any]:
+        """What two complete values both allow."""
+        found: dict[str, Any] = {}
+        for name, entry in self.fields.items():
+            common = entry.rule.met if isinstance(entry.rule, Record) else entry.meet or entry.pool
+            found[name] = common(mine[name], theirs[name]) if common else mine[name]
         return found
 
     def schema(self) -> dict[str, Any]:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from evatui.kernel.admission.admit import admit, duplicates
+from evatui.kernel.admission.layer import LayerName
 from evatui.kernel.admission.policy import Policy, PolicyResult, load_policy
 from evatui.kernel.admission.verdict import Candidate, Rejection
 from evatui.kernel.model.diagnostic import Diagnostic
 from evatui.kernel.model.sandbox import SandboxFacts
 from evatui.kernel.workspace.discover import discover
 from evatui.kernel.workspace.files import FileProblem, Signature, SourceFile, Tree
+from evatui.kernel.workspace.home import OperatorHome
 from evatui.kernel.workspace.layout import Layout
 from evatui.kernel.workspace.reading import read_under
 from evatui.kernel.workspace.snapshot import Snapshot, take_snapshot
@@ -19,6 +22,7 @@ from evatui.kernel.workspace.snapshot import Snapshot, take_snapshot
 __all__ = ["Scan", "Scanner"]
 
 _POLICY_BYTES = 1 << 20
+_SETTLE_SECONDS = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +44,13 @@ class _Seen:
 class Scanner:
     """Reads and judges; blocking, so it runs in a thread, one scan at a time."""
 
-    def __init__(self, layout: Layout, tree: Tree, sandbox: SandboxFacts) -> None:
+    def __init__(self, layout: Layout, tree: Tree, sandbox: SandboxFacts, home: OperatorHome | None) -> None:
         self._layout = layout
         self._sandbox = sandbox
+        self._home = home
         self._tree = tree
         self._policy: PolicyResult | None = None
-        self._policy_signatures: Mapping[str, Signature | None] = {}
+        self._policy_signatures: tuple[Mapping[str, Signature | None], Signature | None] = ({}, None)
         self._seen: dict[str, _Seen] = {}
 
     def scan(self, changed: frozenset[str], owners: Mapping[str, str]) -> Scan:
@@ -96,15 +101,30 @@ class Scanner:
         }
 
     def _policy_of(self, paths: tuple[str, ...], changed: frozenset[str]) -> PolicyResult:
-        """The policy in force; its files are read again where one is named as changed, or its signature moved."""
-        signatures = self._tree.signatures(paths)
+        """The policy in force; its files are read again where one is named as changed, or its signature moved.
+
+        The operator's own lies outside the workspace, where nothing is watched: its signature is compared each time.
+        """
+        signatures = self._tree.signatures(paths), self._home.policy_signature() if self._home else None
         known = self._policy
         named = not changed or not changed.isdisjoint(paths)
         if known is not None and not named and signatures == self._policy_signatures:
             return known
         self._policy_signatures = signatures
-        self._policy = load_policy([self._file(path) for path in paths], known.policy if known else None)
+        operator = self._operators(known.policy if known else None)
+        files = [self._file(path) for path in paths]
+        self._policy = load_policy(files, known.policy if known else None, operator)
         return self._policy
+
+    def _operators(self, known: Policy | None) -> SourceFile | FileProblem | None:
+        """The operator's own file. One that is gone counts as gone only when it still is a moment later."""
+        if self._home is None:
+            return None
+        found = self._home.read_policy(_POLICY_BYTES)
+        if found is None and known is not None and known.layer(LayerName.OPERATOR) is not None:
+            time.sleep(_SETTLE_SECONDS)
+            return self._home.read_policy(_POLICY_BYTES)
+        return found
 
     def _file(self, path: str) -> SourceFile | FileProblem:
         try:
