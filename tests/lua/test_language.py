@@ -8,15 +8,19 @@ import pytest
 import yaml
 
 from evatui.kernel.lua import Engine, Raised
-from tests.lua.bare import bare_value
+from tests.lua.beside import in_sandbox, in_stock_lua
 from tests.lua.harness import NAME, outcome_of, value_of
 
-PROGRAMS = yaml.safe_load((Path(__file__).parent / "programs.yaml").read_text("utf-8"))
+FILES = sorted((Path(__file__).parent / "programs").glob("*.yaml"))
+PROGRAMS = {
+    f"{file.stem}: {name}": body for file in FILES for name, body in yaml.safe_load(file.read_text("utf-8")).items()
+}
 
 
 @pytest.mark.parametrize("body", PROGRAMS.values(), ids=PROGRAMS)
-async def test_ordinary_programs_give_the_same_results(engine: Engine, body: str) -> None:
-    assert await value_of(engine, body) == bare_value(body)
+async def test_ordinary_programs_show_the_same(engine: Engine, body: str) -> None:
+    """Results with their types, and the texts of errors."""
+    assert await in_sandbox(engine, body) == in_stock_lua(body)
 
 
 async def test_a_metamethod_added_later_has_no_effect_until_set_again(engine: Engine) -> None:
@@ -37,7 +41,7 @@ async def test_methods_added_to_the_string_table_are_methods_of_texts(engine: En
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ("local x = ('x'):rep({})", "bad argument #2"),
+        ("local x = ('x'):rep({})", "bad argument #1 to 'rep' (number expected, got table)"),
         ("local x = string.find(nil, 'x')", "bad argument #1"),
         ("local x = setmetatable(1, {})", "table expected, got number"),
         ("local x = coroutine.wrap(1)", "function expected, got number"),

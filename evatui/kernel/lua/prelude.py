@@ -10,6 +10,7 @@ import lupa.lua54 as lua54
 __all__ = ["BOOT", "SUBJECTS", "compiled"]
 
 SUBJECTS = (
+    "errors",
     "limits",
     "metatables",
     "values",

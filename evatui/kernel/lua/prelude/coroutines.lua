@@ -51,7 +51,7 @@ local function pass(co, ok, first, ...)
   if is_verdict(first) then
     leave()
   end
-  return false, K.told(first)
+  return false, K.told(first, co)
 end
 
 local function expect_function(f, name)
@@ -62,7 +62,7 @@ end
 
 local function expect_coroutine(co, name)
   if type(co) ~= "thread" then
-    error("bad argument #1 to '" .. name .. "' (coroutine expected, got " .. type(co) .. ")", 3)
+    error("bad argument #1 to '" .. name .. "' (thread expected, got " .. type(co) .. ")", 3)
   end
 end
 
@@ -71,13 +71,23 @@ local function unwrap(co, ok, first, ...)
     return first, ...
   end
   if status(co) == "dead" then
-    local closed, e = settle(close(co))
+    local closed, e = close(co)
     if not closed then
-      first = e
+      if is_verdict(e) then
+        leave()
+      end
+      first = K.is_untold(e) and first or e -- `first` is what was told of it
     end
   end
   -- level 2 is whoever called the wrapped function, as in stock Lua
   error(first, type(first) == "string" and 2 or 0)
+end
+
+local function closed(ok, ...)
+  if ok then
+    return true
+  end
+  return false, ...
 end
 
 K.coroutine = {
@@ -98,19 +108,23 @@ K.coroutine = {
   end,
   yield = function(...)
     if running() == K.task then
-      error("attempt to yield from outside a coroutine", 2)
+      error("attempt to yield from outside a coroutine", 0)
     end
     return yield(...)
   end,
   close = function(co)
     expect_coroutine(co, "close")
-    return settle(close(co))
+    return closed(settle(close(co)))
   end,
   running = function()
     local co = running()
     return co, co == K.task
   end,
-  isyieldable = function()
+  isyieldable = function(co)
+    if co ~= nil then
+      expect_coroutine(co, "isyieldable")
+      return co ~= K.task and isyieldable(co)
+    end
     return running() ~= K.task and isyieldable()
   end,
   status = status,

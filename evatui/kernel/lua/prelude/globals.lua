@@ -2,7 +2,7 @@
 
 local K = ...
 local G = _G
-local next, random, randomseed = next, math.random, math.randomseed
+local next, type, random, randomseed = next, type, math.random, math.randomseed
 
 local t = K.base
 for _, name in next, { "assert", "ipairs", "pairs", "rawequal", "type", "_VERSION" } do
@@ -23,5 +23,16 @@ end
 t.string, t.table, t.utf8, t.json, t.coroutine, t.math = K.string, K.table, K.utf8, K.json, K.coroutine, math_copy
 t.os = { clock = G.os.clock, date = G.os.date, time = G.os.time }
 t._G = t
+
+for name, f in next, t do
+  if type(f) == "function" then
+    K.function_names[f] = name
+  end
+end
+for _, library in next, { "string", "table", "utf8", "math", "coroutine", "os" } do
+  for name, f in next, t[library] do
+    K.function_names[f] = library .. "." .. name
+  end
+end
 
 K.env = t

@@ -10,8 +10,9 @@
 -- hooks, and how long it takes grows with the values that there are: so a large heap is hooked more often.
 
 local K = ...
-local pcall, error, select, type = pcall, error, select, type
-local yield, isyieldable, sub, gsub = coroutine.yield, coroutine.isyieldable, string.sub, string.gsub
+local told = K.told
+local xpcall, error, select, type = xpcall, error, select, type
+local yield, isyieldable = coroutine.yield, coroutine.isyieldable
 local sethook, gethook, collectgarbage = debug.sethook, debug.gethook, collectgarbage
 
 local MEMORY = "not enough memory"
@@ -94,30 +95,21 @@ end
 
 K.leave = leave
 
--- An error that a library function of the prelude raised names a line of the prelude: not for a handler.
-local PLACE = "[evatui]:"
-
-function K.told(e)
-  if type(e) == "string" and sub(e, 1, #PLACE) == PLACE then
-    return (gsub(e, "^%[evatui%]:%d+: ", ""))
-  end
-  return e
-end
-
 local function settle(ok, e, ...)
   if not ok then
     if is_verdict(e) then
       leave()
     end
-    return false, K.told(e)
+    return false, told(e)
   end
   return true, e, ...
 end
 
 K.settle = settle
 
-local function guarded(...)
-  return settle(pcall(...))
+-- `told` as the message handler: it runs before the stack is unwound. Nothing of a handler's runs in it.
+local function guarded(f, ...)
+  return settle(xpcall(f, told, ...))
 end
 
 -- The handler of a real xpcall runs inside the failing hook, where no hook fires: here it runs
@@ -130,19 +122,24 @@ local function handled(handler, ok, ...)
   if is_verdict(e) then
     leave()
   end
-  local _, answer = guarded(handler, K.told(e))
+  local _, answer = guarded(handler, e)
   return false, answer
 end
 
 K.next = next
 
 K.base = {
-  pcall = guarded,
+  pcall = function(...)
+    if select("#", ...) == 0 then
+      error("bad argument #1 to 'pcall' (value expected)", 2)
+    end
+    return guarded(...)
+  end,
   xpcall = function(f, handler, ...)
     if type(handler) ~= "function" then
       error("bad argument #2 to 'xpcall' (function expected, got " .. type(handler) .. ")", 2)
     end
-    return handled(handler, pcall(f, ...))
+    return handled(handler, xpcall(f, told, ...))
   end,
   error = error,
   select = select,

@@ -56,7 +56,7 @@ function K.matcher(text, pattern, from)
 
   local function open(i, at, length)
     if level >= MAX_CAPTURES then
-      error("too many captures", 0)
+      error("too many captures")
     end
     level = level + 1
     starts[level], lengths[level] = at, length
@@ -73,7 +73,7 @@ function K.matcher(text, pattern, from)
       index = index - 1
     end
     if index == 0 then
-      error("invalid pattern capture", 0)
+      error("invalid pattern capture")
     end
     lengths[index] = at - starts[index]
     local stop = match(i + 1, at)
@@ -105,7 +105,7 @@ function K.matcher(text, pattern, from)
   local function back(item, i, at)
     local index = item.index
     if index < 1 or index > level or lengths[index] == NOT_CLOSED then
-      error("invalid capture index %" .. index .. " in pattern", 0)
+      error("invalid capture index %" .. index)
     end
     local length = lengths[index]
     if length < 0 or sub(text, starts[index], starts[index] + length - 1) ~= sub(text, at, at + length - 1) then
@@ -145,13 +145,13 @@ function K.matcher(text, pattern, from)
   local function capture(index, at, stop)
     if index > level then
       if index > 1 then
-        error("invalid capture index %" .. index, 0)
+        error("invalid capture index %" .. index)
       end
       return sub(text, at, stop - 1)
     end
     local length = lengths[index]
     if length == NOT_CLOSED then
-      error("unfinished capture", 0)
+      error("unfinished capture")
     end
     return length == IS_POSITION and starts[index] or sub(text, starts[index], starts[index] + length - 1)
   end

@@ -84,7 +84,7 @@ function K.base.setmetatable(t, metatable)
     error("bad argument #1 to 'setmetatable' (table expected, got " .. type(t) .. ")", 2)
   end
   if metatable ~= nil and type(metatable) ~= "table" then
-    error("bad argument #2 to 'setmetatable' (nil or table expected)", 2)
+    error("bad argument #2 to 'setmetatable' (nil or table expected, got " .. type(metatable) .. ")", 2)
   end
   local old = get(t)
   if old and (own[old] or is_view(old) or rawget(old, "__metatable") ~= nil) then

@@ -60,11 +60,11 @@ local function read_set(pattern, i)
     first = false
     local letter = sub(pattern, i, i)
     if letter == "" then
-      error("malformed pattern (missing ']')", 0)
+      error("malformed pattern (missing ']')")
     elseif letter == "%" then
       local escaped = sub(pattern, i + 1, i + 1)
       if escaped == "" then
-        error("malformed pattern (ends with '%')", 0)
+        error("malformed pattern (missing ']')")
       end
       for c in K.next, class(escaped) do
         set[c] = true
@@ -86,16 +86,16 @@ end
 local function read_escape(pattern, i)
   local letter = sub(pattern, i, i)
   if letter == "" then
-    error("malformed pattern (ends with '%')", 0)
+    error("malformed pattern (ends with '%')")
   elseif letter == "b" then
     local open, close = byte(pattern, i + 1, i + 2)
     if not close then
-      error("malformed pattern (missing arguments to '%b')", 0)
+      error("malformed pattern (missing arguments to '%b')")
     end
     return { kind = BALANCE, open = open, close = close }, i + 3
   elseif letter == "f" then
     if sub(pattern, i + 1, i + 1) ~= "[" then
-      error("missing '[' after '%f' in pattern", 0)
+      error("missing '[' after '%f' in pattern")
     end
     local set, following = read_set(pattern, i + 2)
     return { kind = FRONTIER, set = set }, following

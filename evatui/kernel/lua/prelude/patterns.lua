@@ -83,29 +83,38 @@ local function too_dear(text, pattern)
   return n ^ (s.power + (s.anchored and 0 or 1)) * 2 ^ s.optional > BUDGET
 end
 
+-- What was handed over. A call around which this stands is no tail call: errors in it find their caller.
+local function all(...)
+  return ...
+end
+
 -- The stock function, or the one in Lua where the stock one might take too long. Wrong arguments are
 -- for the stock one to name.
-local function chosen(name, stock)
-  local other = slow[name]
+local function slow_wanted(text, pattern)
+  alive()
+  local kind = type(text)
+  return type(pattern) == "string"
+    and (kind == "string" or kind == "number")
+    and too_dear(kind == "number" and tostring(text) or text, pattern)
+end
+
+local function chosen(stock, other)
   return function(text, pattern, ...)
-    alive()
-    local kind = type(text)
-    if kind == "number" then
-      text = tostring(text)
-    end
-    if type(pattern) == "string" and (kind == "string" or kind == "number") and too_dear(text, pattern) then
-      return other(text, pattern, ...)
+    if slow_wanted(text, pattern) then
+      return all(other(tostring(text), pattern, ...))
     end
     return stock(text, pattern, ...)
   end
 end
 
 local library = K.string
-local pattern_find = chosen("find", find)
 
 function library.find(text, pattern, init, plain)
   if not plain then
-    return pattern_find(text, pattern, init)
+    if slow_wanted(text, pattern) then
+      return all(slow.find(tostring(text), pattern, init))
+    end
+    return find(text, pattern, init)
   end
   alive()
   if type(text) == "string" and type(pattern) == "string" and #text * #pattern > PLAIN_BUDGET then
@@ -114,6 +123,6 @@ function library.find(text, pattern, init, plain)
   return find(text, pattern, init, plain)
 end
 
-library.match = chosen("match", match)
-library.gmatch = chosen("gmatch", gmatch)
-library.gsub = chosen("gsub", gsub)
+library.match = chosen(match, slow.match)
+library.gmatch = chosen(gmatch, slow.gmatch)
+library.gsub = chosen(gsub, slow.gsub)

@@ -94,8 +94,8 @@ local function raised(e, co)
   elseif type(e) ~= "string" then
     message = "a " .. type(e) .. " was raised as an error"
   end
-  local told = K.told(message)
-  if told ~= message and line > 0 then
+  local told = K.told(message, co)
+  if told ~= message and line > 0 and sub(told, 1, #file) ~= file then
     told = file .. ":" .. line .. ": " .. told
   end
   return RAISED, K.legible(sub(told, 1, MAX_MESSAGE)), K.legible(kind), retryable, file, line, packed

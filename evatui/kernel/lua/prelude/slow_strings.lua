@@ -79,7 +79,7 @@ local function template(text)
     elseif find(letter, "^%d$") then
       pieces[#pieces + 1] = byte(letter) - 48
     elseif percent <= #text then
-      error("invalid use of '%' in replacement string", 0)
+      error("invalid use of '%' in replacement string")
     end
     i = percent + 2
   end
@@ -114,7 +114,7 @@ local function replacer(replacement, text, captures, capture)
       return (replacement(unpack(captures(at, stop, true))))
     end
   end
-  error("bad argument #3 to 'gsub' (string/function/table expected, got " .. kind .. ")", 0)
+  error("bad argument #3 to 'gsub' (string/function/table expected, got " .. kind .. ")")
 end
 
 function slow.gsub(text, pattern, replacement, limit)
@@ -131,7 +131,7 @@ function slow.gsub(text, pattern, replacement, limit)
       if not value then
         value = sub(text, at, stop - 1)
       elseif type(value) ~= "string" and type(value) ~= "number" then
-        error("invalid replacement value (a " .. type(value) .. ")", 0)
+        error("invalid replacement value (a " .. type(value) .. ")")
       end
       parts[#parts + 1] = value
       at, previous = stop, stop

@@ -71,7 +71,8 @@ local function safe_format(text, ...)
   refuse_pointers(text)
   for i = 1, select("#", ...) do
     if ADDRESSED[type((select(i, ...)))] then
-      return without_addresses(text, pack(...))
+      local filled = without_addresses(text, pack(...)) -- no tail call: errors in it find their caller
+      return filled
     end
   end
   return format(text, ...)
