@@ -25,6 +25,7 @@ from evatui.kernel.registry.calls import Calls
 from evatui.kernel.registry.journal import Journal
 from evatui.kernel.registry.keeper import LOOK_EVERY_S, Keeper
 from evatui.kernel.registry.operations import Operations
+from evatui.kernel.registry.publisher import Publisher
 from evatui.kernel.registry.registry import Registry
 from evatui.kernel.registry.reload import Reloader
 from evatui.kernel.registry.scan import Scanner
@@ -93,16 +94,16 @@ class Runtime:
             clock=clock,
         )
         shadow = Shadow(self._engine, host, clock, self._permissions)
+        publisher = Publisher(self.registry, shadow, self.history, clock, layout.runtime.max_live_generations)
         self.reloader = Reloader(
             self.registry,
             Scanner(layout, tree, NO_SANDBOX, home),
             shadow,
-            self.history,
-            clock,
+            publisher,
             layout.runtime,
             at_once=_LOADS_AT_ONCE if writes else 1,
         )
-        self.operations = Operations(self.registry, self.reloader, self.history, layout, clock)
+        self.operations = Operations(self.registry, self.reloader, publisher, self.history, layout, clock)
         self.calls = Calls(self.registry, host, audit, clock, self._permissions, self._levels, layout.name)
         self.shadow = shadow
         self._keeper = Keeper(layout.state_dir, lock, audit, database)

@@ -17,6 +17,7 @@ from evatui.kernel.model.text import clean_line
 from evatui.kernel.records.codes import Code, Outcome
 from evatui.kernel.registry.capability import Capability, Kept
 from evatui.kernel.registry.generation import GenerationId
+from evatui.kernel.registry.publisher import Publisher
 from evatui.kernel.registry.registry import Registry
 from evatui.kernel.registry.reload import Reloader
 from evatui.kernel.storage.history import History, Hold
@@ -58,9 +59,18 @@ class Receipt:
 class Operations:
     """Every method takes ``if_generation``: refused with ``Conflict`` where another one serves by now."""
 
-    def __init__(self, registry: Registry, reloader: Reloader, history: History, layout: Layout, clock: Clock) -> None:
+    def __init__(
+        self,
+        registry: Registry,
+        reloader: Reloader,
+        publisher: Publisher,
+        history: History,
+        layout: Layout,
+        clock: Clock,
+    ) -> None:
         self._registry = registry
         self._reloader = reloader
+        self._publisher = publisher
         self._history = history
         self._layout = layout
         self._clock = clock
@@ -174,13 +184,12 @@ class Operations:
 
     async def _brought_back(self, capability: Capability, kept: Kept, verdict: Candidate, actor: Actor) -> GenerationId:
         """What serves now; raises `CallFailed` ``Conflict`` where the kept version could not be loaded."""
-        name, rejected = await self._reloader.bring_back(capability, verdict, actor)
-        if name is None:
-            why = (
-                f"does not load any more: {rejected.diagnostics[0].message}" if rejected else "was not wanted any more"
-            )
+        ended = await self._publisher.bring_back(capability, verdict, actor)
+        if ended.name is None:
+            refused = ended.rejected
+            why = f"does not load any more: {refused.diagnostics[0].message}" if refused else "was not wanted any more"
             raise failure(ErrorKind.CONFLICT, f"{kept.name.short} of {capability.id} {why}")
-        return name
+        return ended.name
 
     # -- guards -----------------------------------------------------------------------------
 

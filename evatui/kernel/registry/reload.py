@@ -10,7 +10,6 @@ from typing import Any
 from evatui.kernel.admission.policy import Policy
 from evatui.kernel.admission.verdict import Candidate, Rejection
 from evatui.kernel.model.call import KERNEL, Actor
-from evatui.kernel.model.clock import Clock
 from evatui.kernel.model.diagnostic import Diagnostic, Reason
 from evatui.kernel.model.errors import ErrorKind, failure
 from evatui.kernel.model.ids import fold
@@ -18,13 +17,11 @@ from evatui.kernel.model.lifecycle import State
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.records.codes import Code, Outcome
 from evatui.kernel.registry.capability import Capability
-from evatui.kernel.registry.generation import GenerationId
 from evatui.kernel.registry.plan import KNOWN, Action, Change, compare, main_verdicts, plan_digest
+from evatui.kernel.registry.publisher import Publisher
 from evatui.kernel.registry.registry import Registry
 from evatui.kernel.registry.scan import Scan, Scanner
-from evatui.kernel.registry.shadow import Shadow, broken
-from evatui.kernel.storage.database import StorageError
-from evatui.kernel.storage.history import History
+from evatui.kernel.registry.shadow import Shadow
 from evatui.kernel.workspace.settings import RuntimeSettings
 
 __all__ = ["SETTLE_SECONDS", "Plan", "Reloader"]
@@ -40,18 +37,6 @@ class Plan:
     applied: bool
 
 
-_Ended = tuple[GenerationId | None, Rejection | None]
-
-
-@dataclass(frozen=True, slots=True)
-class _Coming:
-    """A version on its way in; ``ticket`` is the capability's ``wanted`` as long as nothing overtook it."""
-
-    digest: str
-    ticket: int
-    task: asyncio.Task[_Ended]
-
-
 class Reloader:
     """``policy`` is the one in force; ``problems`` what was wrong beyond single manifests at ``looked_at``.
 
@@ -64,8 +49,7 @@ class Reloader:
         registry: Registry,
         scanner: Scanner,
         shadow: Shadow,
-        history: History,
-        clock: Clock,
+        publisher: Publisher,
         settings: RuntimeSettings,
         at_once: int,
     ) -> None:
@@ -75,14 +59,11 @@ class Reloader:
         self._registry = registry
         self._scanner = scanner
         self._shadow = shadow
-        self._history = history
-        self._clock = clock
-        self._max_live = settings.max_live_generations
+        self._publisher = publisher
         self._hot = settings.hot_reload
         self._looking = asyncio.Lock()
         self._places = asyncio.Semaphore(at_once)
         self._tasks: set[asyncio.Task[Any]] = set()
-        self._coming: dict[str, _Coming] = {}
 
     # -- looking ----------------------------------------------------------------------------
 
@@ -220,10 +201,10 @@ class Reloader:
             if not change.reason:
                 await self._settle(capability, actor)
             return change
-        name, rejected = await self.bring_up(capability, change.verdict, actor)
-        if rejected is not None:
-            return replace(change, action=Action.REJECT, verdict=rejected)
-        return replace(change, target=name.id if name else None)
+        ended = await self._publisher.bring_up(capability, change.verdict, actor)
+        if ended.rejected is not None:
+            return replace(change, action=Action.REJECT, verdict=ended.rejected)
+        return replace(change, target=ended.name.id if ended.name else None)
 
     async def _remove(self, capability: Capability, actor: Actor) -> None:
         """Routing stops at once; a version that is just loading is let go of first."""
@@ -251,92 +232,6 @@ class Reloader:
     def _denies(self, capability: Capability) -> bool:
         return self.policy is not None and self.policy.denies(capability.id)
 
-    async def bring_up(self, capability: Capability, candidate: Candidate, actor: Actor) -> _Ended:
-        """Serves what the disk holds: shadow load, health, publish; only the latest version wanted.
-
-        Returns the name of what serves now, or why it was refused; neither where the version is
-        switched off, or where a newer one overtook it. The same bytes that are on their way already
-        are not loaded twice: without that, a busy disk could overtake every load for ever.
-        """
-        coming = self._coming.get(capability.id)
-        if coming is None or (coming.digest, coming.ticket) != (candidate.digest, capability.wanted):
-            capability.wanted += 1
-            task = asyncio.get_running_loop().create_task(
-                self._bring_up(capability, candidate, actor, capability.wanted)
-            )
-            coming = self._coming[capability.id] = _Coming(candidate.digest, capability.wanted, task)
-        try:
-            return await asyncio.shield(coming.task)
-        finally:
-            if coming.task.done() and self._coming.get(capability.id) is coming:
-                del self._coming[capability.id]
-
-    async def bring_back(self, capability: Capability, candidate: Candidate, actor: Actor) -> _Ended:
-        """Serves an earlier version as a new generation. What the disk holds meanwhile does not overtake it."""
-        capability.wanted += 1
-        return await self._bring_up(capability, candidate, actor, None)
-
-    async def _bring_up(self, capability: Capability, candidate: Candidate, actor: Actor, ticket: int | None) -> _Ended:
-        async with capability.turn:
-            while capability.live >= self._max_live and not _overtaken(capability, ticket):
-                capability.room.clear()
-                await capability.room.wait()
-            serving = capability.active.digest if capability.active else None
-            known = ticket is not None and candidate.digest in (serving, capability.quarantined)
-            if known or _overtaken(capability, ticket):
-                return None, None
-            self._registry.begin(capability, actor)
-            if not candidate.manifest.enabled or (ticket is not None and capability.hold is not None):
-                self._rest(capability, candidate, actor)
-                return None, None
-            try:
-                return await self._load(capability, candidate, actor, ticket)
-            except Exception as error:
-                self._registry.refuse(capability, broken(candidate, error), actor)
-                capability.again = isinstance(error, StorageError)
-                raise
-
-    def _rest(self, capability: Capability, candidate: Candidate, actor: Actor) -> None:
-        reason = capability.hold or Reason.DISABLED_BY_MANIFEST.value
-        self._registry.park(capability, candidate, actor, reason)
-        self._registry.withdraw(capability, State.UNREGISTERED, actor, reason)
-
-    async def _load(self, capability: Capability, candidate: Candidate, actor: Actor, ticket: int | None) -> _Ended:
-        registry = self._registry
-        deadline = self._shadow.deadline(candidate)
-        loaded = await self._shadow.load(candidate, deadline)
-        if isinstance(loaded, Rejection):
-            registry.refuse(capability, loaded, actor)
-            return None, loaded
-        published = False
-        try:
-            name = await self._name(capability, candidate, fresh=ticket is None)
-            registry.shadow_loaded(capability, name, actor)
-            unhealthy = await self._shadow.health(candidate, loaded, name.id, deadline)
-            if unhealthy is not None:
-                registry.refuse(capability, unhealthy, actor)
-                return None, unhealthy
-            if _overtaken(capability, ticket):
-                registry.forget_attempt(capability, actor)
-                return None, None
-            registry.publish(capability, candidate, loaded, name, actor)
-            published = True
-            return name, None
-        finally:
-            if not published:
-                loaded.close()
-
-    async def _name(self, capability: Capability, candidate: Candidate, *, fresh: bool) -> GenerationId:
-        record = await asyncio.to_thread(
-            self._history.record_generation,
-            capability.id,
-            candidate.manifest.version,
-            candidate.snapshot.digest,
-            self._clock.now(),
-            fresh=fresh,
-        )
-        return GenerationId(record.generation_id, record.number)
-
     def _spawn(self, work: Coroutine[Any, Any, Change]) -> asyncio.Task[Change]:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
@@ -345,15 +240,11 @@ class Reloader:
 
     async def close(self) -> None:
         """Ends what is loading; nothing of it has been published."""
-        tasks = (*self._tasks, *(coming.task for coming in self._coming.values()))
+        tasks = (*self._tasks,)
         for task in tasks:
             task.cancel()
+        await self._publisher.close()
         await asyncio.gather(*tasks, return_exceptions=True)
-
-
-def _overtaken(capability: Capability, ticket: int | None) -> bool:
-    """Is the version not wanted any more? What an operator ordered (no ticket) is, while the capability is there."""
-    return capability.gone or (ticket is not None and ticket != capability.wanted)
 
 
 def _wanted(changes: Sequence[Change], ids: Sequence[str]) -> list[Change]:

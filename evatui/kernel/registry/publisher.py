@@ -1,0 +1,147 @@
+"""The way of one version to service: loaded in the shadow, asked for its health, published."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from evatui.kernel.admission.verdict import Candidate, Rejection
+from evatui.kernel.model.call import Actor
+from evatui.kernel.model.clock import Clock
+from evatui.kernel.model.diagnostic import Reason
+from evatui.kernel.model.lifecycle import State
+from evatui.kernel.registry.capability import Capability
+from evatui.kernel.registry.generation import GenerationId
+from evatui.kernel.registry.registry import Registry
+from evatui.kernel.registry.shadow import Shadow, broken
+from evatui.kernel.storage.database import StorageError
+from evatui.kernel.storage.history import History
+
+__all__ = ["Ended", "Publisher"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """What became of a version: ``name`` of what serves now, or why it was refused; neither where it is
+    switched off, or where a newer one overtook it."""
+
+    name: GenerationId | None = None
+    rejected: Rejection | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Coming:
+    """A version on its way in; ``ticket`` is the capability's ``wanted`` as long as nothing overtook it."""
+
+    digest: str
+    ticket: int
+    task: asyncio.Task[Ended]
+
+
+class Publisher:
+    """At most ``max_live`` generations of a capability hold Lua states: further ones wait."""
+
+    def __init__(self, registry: Registry, shadow: Shadow, history: History, clock: Clock, max_live: int) -> None:
+        self._registry = registry
+        self._shadow = shadow
+        self._history = history
+        self._clock = clock
+        self._max_live = max_live
+        self._coming: dict[str, _Coming] = {}
+
+    async def bring_up(self, capability: Capability, candidate: Candidate, actor: Actor) -> Ended:
+        """Serves what the disk holds: shadow load, health, publish; only the latest version wanted.
+
+        The same bytes that are on their way already
+        are not loaded twice: without that, a busy disk could overtake every load for ever.
+        """
+        coming = self._coming.get(capability.id)
+        if coming is None or (coming.digest, coming.ticket) != (candidate.digest, capability.wanted):
+            capability.wanted += 1
+            task = asyncio.get_running_loop().create_task(
+                self._bring_up(capability, candidate, actor, capability.wanted)
+            )
+            coming = self._coming[capability.id] = _Coming(candidate.digest, capability.wanted, task)
+        try:
+            return await asyncio.shield(coming.task)
+        finally:
+            if coming.task.done() and self._coming.get(capability.id) is coming:
+                del self._coming[capability.id]
+
+    async def bring_back(self, capability: Capability, candidate: Candidate, actor: Actor) -> Ended:
+        """Serves an earlier version as a new generation. What the disk holds meanwhile does not overtake it."""
+        capability.wanted += 1
+        return await self._bring_up(capability, candidate, actor, None)
+
+    async def _bring_up(self, capability: Capability, candidate: Candidate, actor: Actor, ticket: int | None) -> Ended:
+        async with capability.turn:
+            while capability.live >= self._max_live and not _overtaken(capability, ticket):
+                capability.room.clear()
+                await capability.room.wait()
+            serving = capability.active.digest if capability.active else None
+            known = ticket is not None and candidate.digest in (serving, capability.quarantined)
+            if known or _overtaken(capability, ticket):
+                return Ended()
+            self._registry.begin(capability, actor)
+            if not candidate.manifest.enabled or (ticket is not None and capability.hold is not None):
+                self._rest(capability, candidate, actor)
+                return Ended()
+            try:
+                return await self._load(capability, candidate, actor, ticket)
+            except Exception as error:
+                self._registry.refuse(capability, broken(candidate, error), actor)
+                capability.again = isinstance(error, StorageError)
+                raise
+
+    def _rest(self, capability: Capability, candidate: Candidate, actor: Actor) -> None:
+        reason = capability.hold or Reason.DISABLED_BY_MANIFEST.value
+        self._registry.park(capability, candidate, actor, reason)
+        self._registry.withdraw(capability, State.UNREGISTERED, actor, reason)
+
+    async def _load(self, capability: Capability, candidate: Candidate, actor: Actor, ticket: int | None) -> Ended:
+        registry = self._registry
+        deadline = self._shadow.deadline(candidate)
+        loaded = await self._shadow.load(candidate, deadline)
+        if isinstance(loaded, Rejection):
+            registry.refuse(capability, loaded, actor)
+            return Ended(rejected=loaded)
+        published = False
+        try:
+            name = await self._name(capability, candidate, fresh=ticket is None)
+            registry.shadow_loaded(capability, name, actor)
+            unhealthy = await self._shadow.health(candidate, loaded, name.id, deadline)
+            if unhealthy is not None:
+                registry.refuse(capability, unhealthy, actor)
+                return Ended(rejected=unhealthy)
+            if _overtaken(capability, ticket):
+                registry.forget_attempt(capability, actor)
+                return Ended()
+            registry.publish(capability, candidate, loaded, name, actor)
+            published = True
+            return Ended(name)
+        finally:
+            if not published:
+                loaded.close()
+
+    async def _name(self, capability: Capability, candidate: Candidate, *, fresh: bool) -> GenerationId:
+        record = await asyncio.to_thread(
+            self._history.record_generation,
+            capability.id,
+            candidate.manifest.version,
+            candidate.snapshot.digest,
+            self._clock.now(),
+            fresh=fresh,
+        )
+        return GenerationId(record.generation_id, record.number)
+
+    async def close(self) -> None:
+        """Ends what is loading; nothing of it has been published."""
+        tasks = [coming.task for coming in self._coming.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _overtaken(capability: Capability, ticket: int | None) -> bool:
+    """Is the version not wanted any more? What an operator ordered (no ticket) is, while the capability is there."""
+    return capability.gone or (ticket is not None and ticket != capability.wanted)
