@@ -18,6 +18,8 @@ from evatui.kernel.model.permissions import (
     Network,
     Permissions,
     Shell,
+    covers_command,
+    covers_host,
     covers_name,
     covers_path,
     covers_topic,
@@ -55,10 +57,6 @@ class Excess:
 def covers_glob(grant: str, asked: str) -> bool:
     """Like `covers_name`, but a narrower pattern is given by a wider one: its ``*`` is one more odd letter."""
     return covers_name(grant, asked) or covers_name(grant, asked.replace(ALL, _WILD))
-
-
-def _covers_command(grant: tuple[str, ...], asked: tuple[str, ...]) -> bool:
-    return asked[: len(grant)] == grant
 
 
 def _covers_topic(grant: str, asked: str) -> bool:
@@ -101,9 +99,9 @@ def _area(path: str, entries: Callable[[Permissions], tuple[Any, ...]], covers: 
 AREAS: tuple[Area, ...] = (
     _area("fs.read", lambda p: p.fs.read, covers_path),
     _area("fs.write", lambda p: p.fs.write, covers_path),
-    _area("network.hosts", lambda p: p.network.hosts, covers_glob),
+    _area("network.hosts", lambda p: p.network.hosts, covers_host),
     _area("network.methods", lambda p: p.network.methods, covers_name),
-    _area("shell.commands", lambda p: p.shell.commands, _covers_command),
+    _area("shell.commands", lambda p: p.shell.commands, covers_command),
     _area("env", lambda p: p.env, covers_name),
     _area("adapters.capabilities", lambda p: p.adapters.capabilities, covers_glob),
     _area("adapters.providers", lambda p: p.adapters.providers, covers_glob),

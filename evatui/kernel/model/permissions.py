@@ -9,6 +9,7 @@ import fnmatch
 from dataclasses import dataclass
 from typing import Any
 
+from evatui.kernel.model.address import owns_its_name
 from evatui.kernel.model.topic import covers_pattern
 
 __all__ = [
@@ -20,6 +21,8 @@ __all__ = [
     "Network",
     "Permissions",
     "Shell",
+    "covers_command",
+    "covers_host",
     "covers_name",
     "covers_path",
     "covers_topic",
@@ -101,6 +104,22 @@ def covers_name(grant: str, asked: str) -> bool:
     if grant == ALL or grant == asked:
         return True
     return "*" not in asked and fnmatch.fnmatchcase(asked, grant)
+
+
+def covers_host(grant: str, asked: str) -> bool:
+    """Does the host or pattern ``grant`` give ``asked``? What names this machine or its network is given by itself only.
+
+    Case makes no difference. ``asked`` may be a pattern too, which a wider one gives.
+    """
+    grant, asked = grant.lower(), asked.lower()
+    if owns_its_name(asked):
+        return grant == asked
+    return covers_name(grant, asked) or covers_name(grant, asked.replace(ALL, "\x01"))
+
+
+def covers_command(grant: tuple[str, ...], asked: tuple[str, ...]) -> bool:
+    """Does the command ``asked`` begin with the words of ``grant``?"""
+    return bool(grant) and asked[: len(grant)] == grant
 
 
 def covers_topic(grant: str, asked: str) -> bool:
