@@ -18,8 +18,10 @@ from evatui.kernel.records.audit import MemoryAudit
 from evatui.kernel.records.events import EventBus
 
 
-def granting(*read: str, emit: tuple[str, ...] = (), capabilities: tuple[str, ...] = ()) -> Permissions:
-    return Permissions(fs=Files(read=read), events=Events(emit), adapters=Adapters(capabilities))
+def granting(
+    *read: str, write: tuple[str, ...] = (), emit: tuple[str, ...] = (), capabilities: tuple[str, ...] = ()
+) -> Permissions:
+    return Permissions(fs=Files(read, write), events=Events(emit), adapters=Adapters(capabilities))
 
 
 @dataclass

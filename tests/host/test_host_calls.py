@@ -64,7 +64,7 @@ async def test_what_a_name_hides_is_not_repeated(ground: Ground) -> None:
     assert "\u202e" not in message
 
 
-@pytest.mark.parametrize("function", ["fs_write_text", "http_request", "spawn_process", "invoke_adapter", "progress"])
+@pytest.mark.parametrize("function", ["http_request", "spawn_process", "invoke_adapter", "progress"])
 async def test_a_function_that_does_not_exist_yet_says_so(ground: Ground, function: str) -> None:
     assert await ground.refusal(function, {}) == (DENIED, f"{function} is not available in this version")
 

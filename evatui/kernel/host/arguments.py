@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
-from typing import Any
+from enum import StrEnum
+from typing import Any, TypeVar
 
 from evatui.kernel.model.errors import CallFailed, ErrorKind, failure
 from evatui.kernel.model.text import clean_line
 
 __all__ = ["Arguments"]
+
+E = TypeVar("E", bound=StrEnum)
 
 
 class Arguments:
@@ -24,8 +27,8 @@ class Arguments:
         self._given: dict[str, Any] = dict(argument or {})
         self._known: list[str] = []
 
-    def take_text(self, name: str, default: str | None = None, *, limit: int) -> str:
-        """Of 1 to ``limit`` characters."""
+    def take_text(self, name: str, default: str | None = None, *, limit: int, empty: bool = False) -> str:
+        """Of at most ``limit`` characters, and at least one unless it may be ``empty``."""
         value = self._take(name)
         if value is None:
             value = default
@@ -33,9 +36,39 @@ class Arguments:
             raise self._invalid(f"needs {name}")
         if not isinstance(value, str):
             raise self._invalid(f"{name} must be text")
-        if not 1 <= len(value) <= limit:
-            raise self._invalid(f"{name} must have 1 to {limit} characters")
+        least = 0 if empty else 1
+        if not least <= len(value) <= limit:
+            raise self._invalid(f"{name} must have {least} to {limit} characters")
         return value
+
+    def take_choice(self, name: str, default: E) -> E:
+        """One of the words of an enumeration."""
+        value = self._take(name)
+        words = [word.value for word in type(default)]
+        if value is not None and value not in words:
+            raise self._invalid(f"{name} must be one of {', '.join(words)}")
+        return default if value is None else type(default)(value)
+
+    def take_words(self, name: str, *, most: int, limit: int) -> tuple[str, ...]:
+        """A list of 1 to ``most`` texts, which have together at most ``limit`` characters."""
+        value = self._take(name)
+        if value is None:
+            raise self._invalid(f"needs {name}")
+        if not isinstance(value, list | tuple) or not all(isinstance(word, str) for word in value):
+            raise self._invalid(f"{name} must be a list of texts")
+        if not 1 <= len(value) <= most or sum(map(len, value)) > limit:
+            raise self._invalid(f"{name} must be 1 to {most} texts of at most {limit} characters together")
+        return tuple(value)
+
+    def take_pairs(self, name: str, *, most: int, limit: int) -> dict[str, str]:
+        """A table of at most ``most`` texts by name, which have together at most ``limit`` characters."""
+        value = self._take(name)
+        value = {} if value is None else value
+        if not isinstance(value, dict) or not all(isinstance(text, str) for text in value.values()):
+            raise self._invalid(f"{name} must be a table of texts")
+        if len(value) > most or sum(len(key) + len(text) for key, text in value.items()) > limit:
+            raise self._invalid(f"{name} must be at most {most} texts of at most {limit} characters together")
+        return dict(value)
 
     def take_number(self, name: str, default: int | None, low: int, high: int) -> int | None:
         """A whole number from ``low`` to ``high``; Lua's 3.0 is one too."""

@@ -13,6 +13,7 @@ from evatui.kernel.records.events import EventBus
 from evatui.kernel.storage.state_store import StateStore
 from evatui.kernel.workspace.files import Tree
 from evatui.kernel.workspace.layout import Layout
+from evatui.kernel.workspace.writing import Writer
 
 __all__ = ["Asker", "HostCall", "Parts"]
 
@@ -22,6 +23,7 @@ class Parts:
     """What the host works with."""
 
     tree: Tree
+    writer: Writer
     layout: Layout
     state: StateStore
     events: EventBus
@@ -43,7 +45,7 @@ class Asker:
     def __init__(self, parts: Parts, scope: CallScope) -> None:
         self.parts = parts
         self.scope = scope
-        self.files = Files(parts.tree, parts.layout)
+        self.files = Files(parts.tree, parts.writer, parts.layout)
         self.actor = Actor(CallerType.CAPABILITY, scope.capability_id)
 
     def require_effects(self, call: HostCall) -> None:

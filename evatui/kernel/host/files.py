@@ -1,4 +1,4 @@
-"""Reading files for a handler: only what a grant gives, and never what is secluded."""
+"""Files for a handler: only what a grant gives, never what is secluded, and nothing written where sources lie."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from evatui.kernel.model.text import clean_line
 from evatui.kernel.workspace.files import EntryKind, FileProblem, ProblemKind, Tree
 from evatui.kernel.workspace.layout import Layout
 from evatui.kernel.workspace.paths import HERE, InvalidPath, is_under, normal
+from evatui.kernel.workspace.writing import Changed, Exists, WriteMode, Writer
 
 __all__ = ["Files", "Place"]
 
@@ -35,17 +36,19 @@ _PROBLEMS = {
     ProblemKind.LINK: ErrorKind.POLICY_DENIED,
     ProblemKind.TOO_LARGE: ErrorKind.INPUT_TOO_LARGE,
     ProblemKind.UNREADABLE: ErrorKind.HOST_ERROR,
+    ProblemKind.UNSUPPORTED: ErrorKind.UNAVAILABLE,
 }
 _LONG_NUMBER = re.compile(rb"[0-9]{19}")
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """``path`` below the root named ``root``, as the handler gave it; ``grants`` are its entries of ``fs.read``."""
+    """``path`` below the root named ``root``, as the handler gave it; ``grants`` are its entries of ``right``."""
 
     root: str
     path: str
     grants: tuple[str, ...]
+    right: str = "fs.read"
 
     @property
     def shown(self) -> str:
@@ -67,8 +70,9 @@ class Files:
     ``InputTooLarge`` (over ``max_bytes``), ``InvalidInput`` (not a file, not a folder), ``HostError`` (unreadable).
     """
 
-    def __init__(self, tree: Tree, layout: Layout) -> None:
+    def __init__(self, tree: Tree, writer: Writer, layout: Layout) -> None:
         self._tree = tree
+        self._writer = writer
         self._layout = layout
         self._known_secluded: Secluded | None = None
 
@@ -111,6 +115,27 @@ class Files:
             _fail(place, problem)
         return listing.entries
 
+    def check_writing(self, place: Place) -> str:
+        """The path from the workspace. Nothing is written yet."""
+        below, path = self._asked(place)
+        self._allow(place, below, path)
+        if self._secluded.guards(path):
+            raise failure(ErrorKind.POLICY_DENIED, f"{place.shown} is refused, whatever the grant")
+        return path
+
+    def write_text(self, place: Place, text: str, mode: WriteMode, limit: int) -> int:
+        """The size in bytes that the file has then. ``Conflict`` where it is in the way, or changed meanwhile."""
+        path = self.check_writing(place)
+        try:
+            return self._writer.write(path, text.encode(), mode, limit)
+        except FileProblem as problem:
+            _fail(place, problem)
+        except Exists:
+            raise failure(ErrorKind.CONFLICT, f"{place.shown} exists already") from None
+        except Changed:
+            problem_text = f"{place.shown} was written by somebody else meanwhile"
+            raise failure(ErrorKind.CONFLICT, problem_text, retryable=True) from None
+
     def _read(self, place: Place, max_bytes: int) -> bytes:
         found = self._find(place)
         try:
@@ -123,17 +148,10 @@ class Files:
 
     def _find(self, place: Place) -> _Found:
         """First what was asked for, so that nothing is learnt about what is not granted; then where it leads."""
-        if place.root not in self._layout.roots:
-            raise failure(ErrorKind.NOT_FOUND, f"there is no root named {clean_line(place.root, 64)}")
-        root = self._layout.roots[place.root]
-        try:
-            below = normal(place.path)
-        except InvalidPath as error:
-            raise failure(ErrorKind.POLICY_DENIED, f"{place.shown} is refused: {error}") from None
-        asked = below if root == HERE else root if below == HERE else f"{root}/{below}"
+        below, asked = self._asked(place)
         self._allow(place, below, asked)
         try:
-            real, folder = self._tree.canonical(asked), self._tree.canonical(root)
+            real, folder = self._tree.canonical(asked), self._tree.canonical(self._layout.roots[place.root])
         except FileProblem as problem:
             _fail(place, problem)
         if not is_under(folder, real):
@@ -141,10 +159,21 @@ class Files:
         self._allow(place, _below(folder, real), real)
         return _Found(real, folder)
 
+    def _asked(self, place: Place) -> tuple[str, str]:
+        """The path from its root and from the workspace, both as they were asked for."""
+        if place.root not in self._layout.roots:
+            raise failure(ErrorKind.NOT_FOUND, f"there is no root named {clean_line(place.root, 64)}")
+        root = self._layout.roots[place.root]
+        try:
+            below = normal(place.path)
+        except InvalidPath as error:
+            raise failure(ErrorKind.POLICY_DENIED, f"{place.shown} is refused: {error}") from None
+        return below, below if root == HERE else root if below == HERE else f"{root}/{below}"
+
     def _allow(self, place: Place, below: str, path: str) -> None:
         entry = place.root if below == HERE else f"{place.root}/{below}"
         if not any(covers_path(grant, entry) for grant in place.grants):
-            raise failure(ErrorKind.POLICY_DENIED, f"{place.shown} is not granted: fs.read does not cover it")
+            raise failure(ErrorKind.POLICY_DENIED, f"{place.shown} is not granted: {place.right} does not cover it")
         if self._secluded.covers(path):
             raise failure(ErrorKind.POLICY_DENIED, f"{place.shown} is refused, whatever the grant")
 

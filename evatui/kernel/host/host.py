@@ -16,6 +16,7 @@ from evatui.kernel.records.events import EventBus
 from evatui.kernel.storage.state_store import StateStore
 from evatui.kernel.workspace.files import Tree
 from evatui.kernel.workspace.layout import Layout
+from evatui.kernel.workspace.writing import Writer
 
 __all__ = ["BoundHost", "CallScope", "Host", "InvokePort"]
 
@@ -27,7 +28,7 @@ class Host:
     def __init__(
         self, layout: Layout, tree: Tree, state: StateStore, events: EventBus, invoke: InvokePort, clock: Clock
     ) -> None:
-        self._parts = Parts(tree, layout, state, events, invoke, clock)
+        self._parts = Parts(tree, Writer(tree), layout, state, events, invoke, clock)
 
     def bind(self, scope: CallScope) -> BoundHost:
         """The host as one call sees it."""

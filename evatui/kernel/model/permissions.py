@@ -107,7 +107,7 @@ def covers_name(grant: str, asked: str) -> bool:
 
 
 def covers_host(grant: str, asked: str) -> bool:
-    """Does the host or pattern ``grant`` give ``asked``? What names this machine or its network is given by itself only.
+    """Does the host or pattern ``grant`` give ``asked``? What names this machine or its network only itself gives.
 
     Case makes no difference. ``asked`` may be a pattern too, which a wider one gives.
     """

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.workspace.access import Access, Folder, Leaves, best_access
-from evatui.kernel.workspace.paths import HERE, InvalidPath, parts_of
+from evatui.kernel.workspace.paths import HERE, InvalidPath, normal, parts_of
 
 __all__ = ["Entry", "EntryKind", "FileProblem", "ProblemKind", "Signature", "SourceFile", "Tree", "signature_of"]
 
@@ -36,6 +36,7 @@ class ProblemKind(StrEnum):
     LINK = "link"
     TOO_LARGE = "too_large"
     UNREADABLE = "unreadable"
+    UNSUPPORTED = "unsupported"
 
 
 class FileProblem(Exception):
@@ -172,6 +173,21 @@ class Tree:
             found.update(self._signatures_in(folder, members))
         return found
 
+    @contextmanager
+    def holding(self, path: str) -> Iterator[tuple[int, str]]:
+        """The open folder that holds ``path``, and the last name of it, which need not exist.
+
+        No link is followed on the way, not even inside the root. Raises `FileProblem`, also for an `OSError` within.
+        """
+        folder, _, name = _normal(path).rpartition("/")
+        with self._resolve(folder or HERE, links=0) as spot:
+            if spot.leaf is not None:
+                raise FileProblem(path, ProblemKind.MISSING, "a part of the path is no folder")
+            holder = spot.folders[-1]
+            if not isinstance(holder, int):
+                raise FileProblem(path, ProblemKind.UNSUPPORTED, "files cannot be written safely on this system")
+            yield holder, name
+
     def _signatures_in(self, folder: str, paths: Iterable[str]) -> Iterator[tuple[str, Signature | None]]:
         try:
             with self._resolve(folder) as spot:
@@ -200,10 +216,10 @@ class Tree:
                 yield Entry(name, kind, found.st_size if kind is EntryKind.FILE else 0, signature_of(found))
 
     @contextmanager
-    def _resolve(self, path: str) -> Iterator[_Spot]:
+    def _resolve(self, path: str, links: int = _MAX_LINKS) -> Iterator[_Spot]:
         spot = _Spot([self._root], [])
         try:
-            self._walk(path, spot)
+            self._walk(path, spot, links)
             yield spot
         except InvalidPath as error:
             raise FileProblem(path, ProblemKind.OUTSIDE, str(error)) from None
@@ -215,14 +231,15 @@ class Tree:
             for folder in spot.folders[1:]:
                 self._access.leave(folder)
 
-    def _walk(self, path: str, spot: _Spot) -> None:
+    def _walk(self, path: str, spot: _Spot, links: int) -> None:
+        """Follows at most so many ``links``."""
         waiting = parts_of(path)[::-1]
-        links = steps = 0
+        steps = 0
         while waiting:
             name = waiting.pop()
             steps += 1
-            if links > _MAX_LINKS or steps > _MAX_STEPS:
-                raise FileProblem(path, ProblemKind.LINK, "its links lead in a circle or too far")
+            if steps > _MAX_STEPS:
+                raise FileProblem(path, ProblemKind.LINK, "its links lead too far")
             if name == "..":
                 if not spot.names:
                     raise FileProblem(path, ProblemKind.OUTSIDE, "a link leads out of the workspace")
@@ -231,7 +248,9 @@ class Tree:
                 continue
             found = self._access.lstat(spot.folders[-1], name)
             if stat.S_ISLNK(found.st_mode):
-                links += 1
+                links -= 1
+                if links < 0:
+                    raise FileProblem(path, ProblemKind.LINK, "it leads through a link, or through too many")
                 waiting.extend(self._target(path, spot, name))
             elif stat.S_ISDIR(found.st_mode):
                 spot.folders.append(self._access.enter(spot.folders[-1], name))
@@ -253,6 +272,13 @@ class Tree:
                 self._access.leave(spot.folders.pop())
             target = inside
         return [part for part in reversed(target.replace(os.sep, "/").split("/")) if part not in ("", ".")]
+
+
+def _normal(path: str) -> str:
+    try:
+        return normal(path)
+    except InvalidPath as error:
+        raise FileProblem(path, ProblemKind.OUTSIDE, str(error)) from None
 
 
 def _names_root(root: str, target: str) -> bool:

@@ -1,4 +1,4 @@
-"""Reading files."""
+"""Reading and writing files."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from evatui.kernel.host.arguments import Arguments
 from evatui.kernel.host.asker import Asker, HostCall
 from evatui.kernel.host.files import Place
 from evatui.kernel.host.glob import Glob
+from evatui.kernel.workspace.writing import WriteMode
 
-__all__ = ["fs_list", "fs_read_json", "fs_read_text"]
+__all__ = ["fs_list", "fs_read_json", "fs_read_text", "fs_write_text"]
 
 _MAX_PATH = 4_096
 _DEFAULT_BYTES = 1_048_576
@@ -36,14 +37,24 @@ def fs_list(asker: Asker, given: Arguments, call: HostCall) -> list[dict[str, An
     return asker.files.list_folder(place, glob, limit or 0)
 
 
+def fs_write_text(asker: Asker, given: Arguments, call: HostCall) -> dict[str, int]:
+    place = _place(asker, given, call, writes=True)
+    text, mode = given.take_text("text", limit=_MAX_BYTES, empty=True), given.take_choice("mode", WriteMode.REPLACE)
+    given.done()
+    asker.files.check_writing(place)
+    asker.announce(call)
+    return {"bytes": asker.files.write_text(place, text, mode, _MAX_BYTES)}
+
+
 def _to_read(asker: Asker, given: Arguments, call: HostCall) -> tuple[Place, int]:
     place, max_bytes = _place(asker, given, call), given.take_number("max_bytes", _DEFAULT_BYTES, 1, _MAX_BYTES)
     given.done()
     return place, max_bytes or 0
 
 
-def _place(asker: Asker, given: Arguments, call: HostCall) -> Place:
+def _place(asker: Asker, given: Arguments, call: HostCall, *, writes: bool = False) -> Place:
     path, root = given.take_text("path", limit=_MAX_PATH), given.take_text("root", "workspace", limit=128)
-    place = Place(root, path, asker.scope.permissions().fs.read)
+    granted = asker.scope.permissions().fs
+    place = Place(root, path, granted.write, "fs.write") if writes else Place(root, path, granted.read)
     call.target = place.shown
     return place

@@ -19,6 +19,7 @@ DIRECT: Mapping[str, Direct] = {
     "fs_read_text": files.fs_read_text,
     "fs_read_json": files.fs_read_json,
     "fs_list": files.fs_list,
+    "fs_write_text": files.fs_write_text,
     "state_get": state.state_get,
     "state_set": state.state_set,
     "emit_event": events.emit_event,
@@ -32,5 +33,5 @@ AWAITED: Mapping[str, Awaited] = {
 }
 """Wait for somebody else: they run on the loop and must not block it. The handler holds no thread meanwhile."""
 
-NOT_AVAILABLE = frozenset({"fs_write_text", "http_request", "spawn_process", "invoke_adapter", "progress"})
+NOT_AVAILABLE = frozenset({"http_request", "spawn_process", "invoke_adapter", "progress"})
 """Documented, and refused by name."""
