@@ -31,6 +31,7 @@ from evatui.kernel.registry.reload import Reloader
 from evatui.kernel.registry.scan import Scanner
 from evatui.kernel.registry.shadow import Shadow
 from evatui.kernel.registry.table import Table
+from evatui.kernel.registry.warden import Warden
 from evatui.kernel.storage.database import Database
 from evatui.kernel.storage.history import History
 from evatui.kernel.storage.state_store import StateStore
@@ -82,7 +83,8 @@ class Runtime:
         """Awaited after each look at the state folder, once a second."""
         self._database = database
         self._tree = tree
-        self._engine = Engine()
+        self.sandbox = NO_SANDBOX
+        self.engine = Engine()
         self._journal = Journal(self.bus, audit, clock)
         self.registry = Registry(self._journal, clock)
         host = Host(
@@ -93,17 +95,21 @@ class Runtime:
             invoke=self.call,
             clock=clock,
         )
-        shadow = Shadow(self._engine, host, clock, self._permissions)
+        warden = Warden(self.registry, self.sandbox)
+        shadow = Shadow(self.engine, host, clock, self._permissions, warden)
         publisher = Publisher(self.registry, shadow, self.history, clock, layout.runtime.max_live_generations)
         self.reloader = Reloader(
             self.registry,
-            Scanner(layout, tree, NO_SANDBOX, home),
+            Scanner(layout, tree, self.sandbox, home),
             shadow,
             publisher,
+            warden,
             layout.runtime,
             at_once=_LOADS_AT_ONCE if writes else 1,
         )
-        self.operations = Operations(self.registry, self.reloader, publisher, self.history, layout, clock)
+        self.operations = Operations(
+            self.registry, self.reloader, publisher, warden, self.history, layout, clock, self.sandbox
+        )
         self.calls = Calls(self.registry, host, audit, clock, self._permissions, self._levels, layout.name)
         self.shadow = shadow
         self._keeper = Keeper(layout.state_dir, lock, audit, database)
@@ -242,7 +248,7 @@ class Runtime:
 
     def _shut(self) -> None:
         self._journal.close()
-        self._engine.close()
+        self.engine.close()
         self.audit.close()
         self._database.close()
         self._tree.close()

@@ -40,7 +40,8 @@ class Program:
     """A script with all that it may ``require`` and the limits that it runs under.
 
     ``modules`` maps the name used in ``require`` to the file. ``memory_bytes`` is each state's own,
-    beside what the sandbox itself takes. ``concurrency`` bounds the calls that run at once.
+    beside what the sandbox itself takes. ``concurrency`` bounds the calls that run at once. A call that was
+    stopped at its deadline in less than ``fair_s`` seconds does not speak against the handler: nobody gave it time.
     """
 
     script: Chunk
@@ -50,6 +51,7 @@ class Program:
     memory_bytes: int = 16_777_216
     max_output_bytes: int = 262_144
     concurrency: int = 4
+    fair_s: float = 0.0
     host_functions: tuple[str, ...] = HOST_FUNCTIONS
 
     @property

@@ -10,6 +10,7 @@ from evatui.kernel.admission.verdict import Candidate, Rejection
 from evatui.kernel.model.lifecycle import State, capability_state
 from evatui.kernel.registry.generation import Generation, GenerationId
 from evatui.kernel.registry.limiter import Limiter
+from evatui.kernel.registry.warden import Conduct
 from evatui.kernel.storage.history import Hold
 
 __all__ = ["KEPT_FOR_ROLLBACK", "Attempt", "Capability", "Kept", "Past"]
@@ -75,6 +76,7 @@ class Capability:
     gone: bool = False
     calls: int = 0
     errors: int = 0
+    conduct: Conduct = field(default_factory=Conduct)
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     wanted: int = 0
     room: asyncio.Event = field(default_factory=asyncio.Event)
@@ -84,6 +86,11 @@ class Capability:
         resting = [slot.state for slot in (self.parked, self.attempt) if slot is not None]
         live = [State.DRAINING] * len(self.draining) + ([State.ACTIVE] if self.active else [])
         return capability_state([*live, *resting])
+
+    @property
+    def generations(self) -> tuple[Generation, ...]:
+        """Those that hold Lua states: what drains, then what serves."""
+        return (*self.draining, *((self.active,) if self.active else ()))
 
     @property
     def live(self) -> int:

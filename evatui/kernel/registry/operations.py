@@ -13,6 +13,8 @@ from evatui.kernel.model.clock import Clock
 from evatui.kernel.model.diagnostic import Diagnostic, Reason
 from evatui.kernel.model.errors import CallFailed, ErrorKind, failure
 from evatui.kernel.model.lifecycle import State
+from evatui.kernel.model.manifest import Isolation
+from evatui.kernel.model.sandbox import SandboxFacts
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.records.codes import Code, Outcome
 from evatui.kernel.registry.capability import Capability, Kept
@@ -20,6 +22,7 @@ from evatui.kernel.registry.generation import GenerationId
 from evatui.kernel.registry.publisher import Publisher
 from evatui.kernel.registry.registry import Registry
 from evatui.kernel.registry.reload import Reloader
+from evatui.kernel.registry.warden import Warden
 from evatui.kernel.storage.history import History, Hold
 from evatui.kernel.workspace.layout import Layout
 
@@ -64,13 +67,17 @@ class Operations:
         registry: Registry,
         reloader: Reloader,
         publisher: Publisher,
+        warden: Warden,
         history: History,
         layout: Layout,
         clock: Clock,
+        sandbox: SandboxFacts,
     ) -> None:
         self._registry = registry
         self._reloader = reloader
         self._publisher = publisher
+        self._warden = warden
+        self._sandbox = sandbox
         self._history = history
         self._layout = layout
         self._clock = clock
@@ -97,7 +104,7 @@ class Operations:
         return self._receipt(capability, "disable", source, None, actor, started)
 
     async def enable(self, capability_id: str, actor: Actor) -> Receipt:
-        """Lifts a drain or a disable: what the disk holds serves.
+        """Lifts a drain, a disable or a demotion: what the disk holds serves, where it belongs.
 
         Where that is refused, or was rolled back, the version that served last does, and the receipt says so.
         Raises `CallFailed` ``Conflict`` where there is none, or it is refused by now as well.
@@ -109,9 +116,15 @@ class Operations:
             message = f"{capability.id} is disabled by its manifest: set `enabled: true` in {capability.path}"
             raise failure(ErrorKind.CONFLICT, message)
         await self._hold(capability, None)
-        plan = await self._reloader.run(actor=actor, explicit=True, ids=(capability.id,))
-        refused = next((change for change in plan.changes if change.diagnostics), None)
-        note = await self._serve_last_good(capability, refused.diagnostics[0] if refused else None, actor)
+        conduct = self._warden.pardon(capability)
+        try:
+            plan = await self._reloader.run(actor=actor, explicit=True, ids=(capability.id,))
+            refused = next((change for change in plan.changes if change.diagnostics), None)
+            note = await self._serve_last_good(capability, refused.diagnostics[0] if refused else None, actor)
+            note = await self._taken_back(capability, actor) or note
+        except CallFailed:
+            capability.conduct = conduct
+            raise
         self._write(Code.CAPABILITY_ENABLED, capability, _name(capability), actor)
         return self._receipt(capability, "enable", None, _name(capability), actor, started, note=note)
 
@@ -172,11 +185,25 @@ class Operations:
             await self._reloader.run(actor=actor, ids=(capability.id,))
         return f"the version on disk is {why}; {kept.name.short}, which served before, serves again"
 
+    async def _taken_back(self, capability: Capability, actor: Actor) -> str:
+        """What was moved to a process of its own serves in the runtime's again, as a new generation; says so."""
+        active = capability.active
+        if active is None or active.program.isolation is Isolation.IN_PROCESS:
+            return ""
+        kept = Kept(active.name, active.candidate)
+        verdict = await self._admitted(capability, kept)
+        if verdict.isolation is Isolation.PROCESS:
+            return ""
+        name = await self._brought_back(capability, kept, verdict, actor)
+        return f"it runs in the process of the runtime again, as {name.short}"
+
     async def _admitted(self, capability: Capability, kept: Kept) -> Candidate:
         """The kept version, judged by the policy of now; raises `CallFailed` ``Conflict`` where it is refused."""
         policy = self._reloader.policy
         assert policy is not None  # set by the first run, which precedes every command
-        verdict = await asyncio.to_thread(admit, kept.candidate.snapshot, layout=self._layout, policy=policy)
+        verdict = await asyncio.to_thread(
+            admit, kept.candidate.snapshot, layout=self._layout, policy=policy, sandbox=self._sandbox
+        )
         if isinstance(verdict, Rejection):
             first = verdict.diagnostics[0]
             raise failure(ErrorKind.CONFLICT, f"{kept.name.short} would be refused now: {first.code} {first.message}")

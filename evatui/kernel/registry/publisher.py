@@ -116,6 +116,7 @@ class Publisher:
             if _overtaken(capability, ticket):
                 registry.forget_attempt(capability, actor)
                 return Ended()
+            self._shadow.settle(candidate, loaded)
             registry.publish(capability, candidate, loaded, name, actor)
             published = True
             return Ended(name)

@@ -305,7 +305,7 @@ class Registry:
 
     def cut(self) -> int:
         """Ends every call in flight now: an operator who does not want to wait any longer."""
-        generations = [g for c in self.capabilities.values() for g in (*c.draining, *((c.active,) if c.active else ()))]
+        generations = (g for capability in self.capabilities.values() for g in capability.generations)
         return sum(generation.program.kill(ErrorKind.CANCELLED) for generation in generations)
 
     # -- edges ------------------------------------------------------------------------------

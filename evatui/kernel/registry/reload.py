@@ -22,6 +22,7 @@ from evatui.kernel.registry.publisher import Publisher
 from evatui.kernel.registry.registry import Registry
 from evatui.kernel.registry.scan import Scan, Scanner
 from evatui.kernel.registry.shadow import Shadow
+from evatui.kernel.registry.warden import Warden
 from evatui.kernel.workspace.settings import RuntimeSettings
 
 __all__ = ["SETTLE_SECONDS", "Plan", "Reloader"]
@@ -50,6 +51,7 @@ class Reloader:
         scanner: Scanner,
         shadow: Shadow,
         publisher: Publisher,
+        warden: Warden,
         settings: RuntimeSettings,
         at_once: int,
     ) -> None:
@@ -60,6 +62,7 @@ class Reloader:
         self._scanner = scanner
         self._shadow = shadow
         self._publisher = publisher
+        self._warden = warden
         self._hot = settings.hot_reload
         self._looking = asyncio.Lock()
         self._places = asyncio.Semaphore(at_once)
@@ -110,6 +113,7 @@ class Reloader:
             if expected is not None and expected != digest:
                 raise failure(ErrorKind.CONFLICT, "the disk or the registry moved since the plan was made")
             self._tell_policy(scan, actor)
+            self._warden.follow(scan.policy)
             self.policy, self.problems = scan.policy, scan.problems
             self.looked_at = self._registry.journal.at()
             if not ids:

@@ -16,21 +16,28 @@ from evatui.kernel.model.diagnostic import Reason
 from evatui.kernel.model.ids import new_id
 from evatui.kernel.model.permissions import Permissions
 from evatui.kernel.model.text import clean_line
+from evatui.kernel.registry.warden import Warden
 from evatui.kernel.storage.database import StorageError
 
 __all__ = ["SHADOW_SECONDS", "Shadow", "broken"]
 
 SHADOW_SECONDS = 5.0
 """Load plus health run under the manifest's limits and at most this long."""
+_FAIR = 0.5
+"""The part of its time that a call must have had for its timeout to count: callers and queues may leave it less."""
 
 
 class Shadow:
-    """Loads candidates. ``permissions`` gives the effective grant of a candidate at the time of asking."""
+    """Loads candidates where ``warden`` wants them.
+
+    ``permissions`` gives the effective grant of a candidate at the time of asking.
+    """
 
     def __init__(
-        self, engine: Engine, host: Host, clock: Clock, permissions: Callable[[Candidate], Permissions]
+        self, engine: Engine, host: Host, clock: Clock, permissions: Callable[[Candidate], Permissions], warden: Warden
     ) -> None:
         self._engine = engine
+        self._warden = warden
         self._host = host
         self._clock = clock
         self._permissions = permissions
@@ -42,9 +49,18 @@ class Shadow:
     async def load(self, candidate: Candidate, deadline: float) -> LoadedProgram | Rejection:
         """Compiles and runs the script's top level; the entry and the health check must exist."""
         try:
-            return await self._engine.load(_program(candidate), timeout_s=deadline - self._clock.monotonic())
+            return await self._engine.load(
+                _program(candidate),
+                timeout_s=deadline - self._clock.monotonic(),
+                isolation=self._warden.place(candidate),
+                on_strike=self._warden.strikes_of(candidate),
+            )
         except LoadFailed as failed:
             return _refused(candidate, Reason.LUA_LOAD_FAILED, failed.message, failed.file, failed.line)
+
+    def settle(self, candidate: Candidate, program: LoadedProgram) -> None:
+        """About to serve: where it belongs may have changed while it was loading."""
+        self._warden.settle(candidate, program)
 
     async def health(
         self, candidate: Candidate, program: LoadedProgram, generation: str, deadline: float
@@ -79,6 +95,7 @@ def _program(candidate: Candidate) -> Program:
         memory_bytes=manifest.limits.memory_bytes,
         max_output_bytes=manifest.limits.max_output_bytes,
         concurrency=manifest.limits.concurrency,
+        fair_s=manifest.limits.timeout_ms / 1000 * _FAIR,
     )
 
 
