@@ -142,10 +142,10 @@ class Changing:
 
     def _enable(self) -> None:
         row = self._row()
-        lines = (
-            line((row.id, Ink.STRONG)),
-            line("It is read from the disk again and takes calls if it is sound."),
-        )
+        demoted = "demoted" in row.marks
+        what = "It is read from the disk again and takes calls if it is sound."
+        back = "It runs in the process of the runtime again, as a new generation; its strikes are forgotten."
+        lines = (line((row.id, Ink.STRONG)), line(back if demoted else what))
         self._guarded(row, "capability.enable", {"id": row.id}, f"Enable {row.id}?", lines, "enable")
 
     def _guarded(

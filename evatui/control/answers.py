@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from evatui.control.view import disk_status, generation_rows, reason_of, rejection_rows, runtime_info
+from evatui.control.isolation import isolation
+from evatui.control.view import disk_status, generation_rows, marks, reason_of, rejection_rows, runtime_info
 from evatui.kernel.model.lifecycle import State
 from evatui.kernel.model.permissions import Permissions
 from evatui.kernel.registry.capability import Capability
@@ -82,7 +83,7 @@ def _row(capability: Capability) -> dict[str, Any]:
         "priority": manifest.priority if manifest else None,
         "capabilities": list(manifest.capabilities) if manifest else [],
         "state": capability.state.value,
-        "marks": ["quarantined"] if disk_status(capability) == "quarantined" else [],
+        "marks": list(marks(capability)),
         "generation": active.name.id if active else None,
         "in_flight": capability.in_flight,
         "reason": reason_of(capability),
@@ -142,6 +143,7 @@ def inspected(runtime: Runtime, capability: Capability) -> dict[str, Any]:
             ],
         },
         "generations": [asdict(row) for row in generation_rows(capability)],
+        "isolation": isolation(capability),
         "limits": dict(manifest.raw.get("limits", {})) if manifest else {},
         "counters": {"calls": capability.calls, "errors": capability.errors, "queued": capability.limiter.queued},
     }

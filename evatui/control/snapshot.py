@@ -122,6 +122,9 @@ class CapabilityRow:
     generation: str | None = None
     number: str | None = None
     marks: tuple[str, ...] = ()
+    isolation: str = ""
+    """Where new calls run: ``in_process`` or ``process``, empty where nothing serves."""
+    isolation_why: str = ""
     in_flight: int = 0
     queued: int = 0
     calls: int = 0

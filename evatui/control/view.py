@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import Any
 
+from evatui.control.isolation import in_force, isolation_marks, why
 from evatui.control.snapshot import (
     AuditRow,
     Beside,
@@ -33,7 +34,7 @@ from evatui.kernel.registry.generation import Generation
 from evatui.kernel.registry.trail import Edge
 from evatui.runtime import Runtime
 
-__all__ = ["View", "disk_status", "generation_rows", "reason_of", "rejection_rows", "runtime_info"]
+__all__ = ["View", "disk_status", "generation_rows", "marks", "reason_of", "rejection_rows", "runtime_info"]
 
 _MAX_CALLS = 1000
 _MAX_ROWS = 1000
@@ -85,6 +86,8 @@ class View:
             capability.hold,
             capability.gone,
             capability.path,
+            capability.conduct.last,
+            marks(capability),
         )
         known = self._rows.get(capability.id)
         if known is None or known[0] != key or capability.rejection is not None:
@@ -112,6 +115,11 @@ def disk_status(capability: Capability) -> str:
     if capability.active is None or capability.active.digest == capability.disk_digest:
         return "same"
     return "quarantined" if capability.quarantined == capability.disk_digest else "changed"
+
+
+def marks(capability: Capability) -> tuple[str, ...]:
+    """What stands out about a capability whatever its state."""
+    return (*(("quarantined",) if disk_status(capability) == "quarantined" else ()), *isolation_marks(capability))
 
 
 def reason_of(capability: Capability) -> str | None:
@@ -188,6 +196,9 @@ def _capability(runtime: Runtime, capability: Capability) -> CapabilityRow:
         since=capability.since,
         generation=active.name.id if active else None,
         number=active.name.short if active else None,
+        marks=marks(capability),
+        isolation=where.value if (where := in_force(capability)) else "",
+        isolation_why=why(capability),
         in_flight=capability.in_flight,
         queued=capability.limiter.queued,
         calls=capability.calls,

@@ -177,7 +177,7 @@ async def test_the_menu_has_enable_and_disable_with_reasons(console: OpenConsole
     async with console(answers={"capability.disable": {}, "capability.enable": {}}) as it:
         it.app.pane.rows.move_to("topic-normalize")
         await it.press("a")
-        assert "it is not disabled" in it.screen
+        assert "it is neither disabled nor demoted" in it.screen
         await it.armed()
         await it.press("j", "j", "j", "enter")
         assert "Disable topic-normalize?" in it.screen

@@ -118,7 +118,7 @@ def _disablable(row: CapabilityRow) -> str | None:
 
 
 def _enablable(row: CapabilityRow) -> str | None:
-    return None if row.state is State.DISABLED else "it is not disabled"
+    return None if row.state is State.DISABLED or "demoted" in row.marks else "it is neither disabled nor demoted"
 
 
 def _callable(row: CapabilityRow) -> str | None:
@@ -189,7 +189,7 @@ ACTIONS: tuple[Action, ...] = (
         group="Changing", command="capability.disable", views=_LISTS, enabled=_capability(_disablable), in_menu=True,
     ),
     Action(
-        id="enable", key="", label="enable", help="Lift a drain or a disable; enter confirms",
+        id="enable", key="", label="enable", help="Lift a drain, a disable or a demotion; enter confirms",
         group="Changing", command="capability.enable", views=_LISTS, enabled=_capability(_enablable), in_menu=True,
     ),
     Action(

@@ -41,6 +41,7 @@ def _fields(row: CapabilityRow, width: int) -> list[Line]:
         ("kind", line(row.kind)),
         ("provides", line(", ".join(row.capabilities))),
         ("effects", line(row.side_effects)),
+        ("runs", _runs(row)),
         ("on disk", line((row.on_disk, Ink.OK if row.on_disk == "same" else Ink.WARN))),
         ("calls", line(f"{row.calls:,}", (f"  {row.errors:,} failed", Ink.BAD if row.errors else Ink.DIM))),
         ("now", line(f"{row.in_flight} in flight", (f"  {row.queued} queued", Ink.WARN if row.queued else Ink.DIM))),
@@ -52,6 +53,15 @@ def _fields(row: CapabilityRow, width: int) -> list[Line]:
         if value:
             lines += wrap(line((f"{name:<9}", Ink.DIM), *value), width, " " * 9)
     return lines
+
+
+def _runs(row: CapabilityRow) -> Line:
+    """Where its code runs, and why there."""
+    if not row.isolation:
+        return EMPTY
+    moved = row.marks and row.marks != ("process",)
+    where = "in a process of its own" if row.isolation == "process" else "in the process of the runtime"
+    return line((where, Ink.WARN if moved else Ink.PLAIN), (f": {row.isolation_why}", Ink.DIM))
 
 
 def _generation(number: str, version: str, row: CapabilityRow, look: Look) -> Line:
@@ -78,6 +88,7 @@ def brief(row: CapabilityRow, width: int, look: Look, elapsed: float = 0.0) -> l
             served(row),
             line((row.kind, Ink.DIM)),
             line((f"effects {row.side_effects}", Ink.DIM)),
+            line((", ".join(row.marks), Ink.WARN)) if row.marks else EMPTY,
             line((f"kept {' '.join(kept)}", Ink.DIM)) if kept else EMPTY,
         )
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evatui.console.view.ink import Ink, Line, join, line
+from evatui.console.view.ink import EMPTY, Ink, Line, join, line
 from evatui.console.view.table import Column, Row
 from evatui.console.view.words import Look, clock, count, duration, seconds, state_label
 from evatui.control.snapshot import AuditRow, Beside, CapabilityRow, ConsoleSnapshot, RejectionRow
@@ -115,13 +115,16 @@ def served(row: CapabilityRow) -> Line:
 def _remark(row: CapabilityRow) -> Line:
     if row.queued:
         return line((f"{row.queued} queued", Ink.WARN))
-    if row.errors:
-        return line((f"{row.errors:,} of {row.calls:,} failed", Ink.BAD))
-    if row.marks:
-        return line((", ".join(row.marks), Ink.INFO))
+    if row.marks or row.errors:
+        return join((_marks(row), line((f"{row.errors:,} of {row.calls:,} failed", Ink.BAD)) if row.errors else EMPTY))
     if row.on_disk not in ("same", ""):
         return line((f"disk {row.on_disk}", Ink.WARN))
     return line((row.reason, Ink.DIM)) if row.state is not State.ACTIVE else ()
+
+
+def _marks(row: CapabilityRow) -> Line:
+    ink = Ink.INFO if row.marks == ("process",) else Ink.WARN
+    return line((", ".join(row.marks), ink)) if row.marks else EMPTY
 
 
 def beside(item: Beside, look: Look, elapsed: float = 0.0) -> Line:
