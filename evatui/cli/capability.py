@@ -147,7 +147,7 @@ def disable(settings: Settings, id: str, if_generation: str | None) -> Answer:
 @click.argument("id")
 @click.pass_obj
 def enable(settings: Settings, id: str) -> Answer:
-    """Switch a drained or disabled capability on again."""
+    """Switch a drained or disabled capability on again, and take a demoted one back into the process."""
     return _receipt(settings, "capability.enable", id=id)
 
 

@@ -15,6 +15,7 @@ from evatui import __version__
 from evatui.cli.answer import Answer
 from evatui.cli.audit import audit
 from evatui.cli.capability import capability
+from evatui.cli.doctor import doctor
 from evatui.cli.given import Folder
 from evatui.cli.options import Settings, Words
 from evatui.cli.screen import Screen
@@ -36,6 +37,7 @@ def eva() -> None:
 
 eva.add_command(capability)
 eva.add_command(audit)
+eva.add_command(doctor)
 
 
 @eva.command()

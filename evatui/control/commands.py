@@ -37,6 +37,7 @@ class Command:
 
 _ALL = (
     Command("status", "What holds the workspace, counts, health of watch and audit"),
+    Command("doctor", "Is this machine fit to run the workspace: sandbox, limits, permissions, libraries"),
     Command("capability.list", "Every capability with its state"),
     Command("capability.inspect", "One capability: manifest, permissions, generations, limits"),
     Command("capability.health", "Run the health check of the active generation"),
@@ -46,7 +47,7 @@ _ALL = (
     Command("capability.explain_rejected", "Why a manifest was refused"),
     Command("capability.drain", "Take no new calls, let the running ones end", Danger.DIALOG, True, True),
     Command("capability.disable", "Switch a capability off", Danger.DIALOG, effects=True),
-    Command("capability.enable", "Switch a capability on again", Danger.PLAN, effects=True),
+    Command("capability.enable", "Lift a drain, a disable or a demotion", Danger.PLAN, effects=True),
     Command("capability.rollback", "Serve an earlier generation again", Danger.DIALOG, True, True),
     Command("audit.tail", "The newest audit records"),
     Command("audit.verify", "Is every audit record the one that was written, and in its place"),

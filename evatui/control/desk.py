@@ -45,6 +45,7 @@ class Desk:
         self._ended = runtime.clock.monotonic()
         self._work: dict[str, Callable[[Params, Actor], Answer]] = {
             "status": self._status,
+            "doctor": self._doctor,
             "capability.list": self._list,
             "capability.inspect": self._inspect,
             "capability.health": self._health,
@@ -106,6 +107,11 @@ class Desk:
 
     async def _status(self, params: Params, actor: Actor) -> dict[str, Any]:
         return status(self._runtime, self._socket)
+
+    async def _doctor(self, params: Params, actor: Actor) -> dict[str, Any]:
+        from evatui.control.doctor.examine import examine
+
+        return await examine(self._runtime.layout, self._runtime.engine, self._runtime.sandbox)
 
     async def _list(self, params: Params, actor: Actor) -> dict[str, Any]:
         return listed(self._runtime)
