@@ -167,8 +167,12 @@ def test_the_environment_and_files_outside_never_show(workspace: Path) -> None:
 def test_a_runtime_whose_workspace_another_one_took_says_so_and_ends(
     served: subprocess.Popen[str], workspace: Path
 ) -> None:
+    served.send_signal(signal.SIGSTOP)  # it looks once a second, and would take the workspace again
     (workspace / ".eva").rename(workspace / ".eva.gone")
     with subprocess.Popen([*EVA, "serve"], cwd=workspace, stderr=subprocess.PIPE, text=True) as second:
+        assert second.stderr is not None
+        assert "serving" in second.stderr.readline()
+        served.send_signal(signal.SIGCONT)
         assert served.stdout is not None
         told = [json.loads(line) for line in served.stdout]
         assert [step["event"] for step in told] == ["lost", "draining", "stopped"]
