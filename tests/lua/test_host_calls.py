@@ -173,3 +173,15 @@ async def test_print_at_the_top_level_does_not_keep_a_script_from_loading(engine
     loaded = await engine.load(program("print('loading') function invoke() return 1 end"), timeout_s=5)
     assert await call(loaded) == Returned(1)
     loaded.close()
+
+
+async def test_one_text_that_is_no_utf_8_after_the_other_is_refused(engine: Engine) -> None:
+    body = """
+      local refused = 0
+      for i = 1, 5 do
+        local ok, e = pcall(ctx.host.call_tool, "\\xff")
+        refused = refused + (e.kind == "InvalidInput" and 1 or 0)
+      end
+      return refused
+    """
+    assert await value_of(engine, body) == 5

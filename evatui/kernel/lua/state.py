@@ -92,10 +92,11 @@ class State:
         return self.enter(_LOAD, ormsgpack.packb(spec))
 
     def enter(self, operation: int, data: bytes) -> tuple[Any, ...]:
-        try:
-            return self._enter(operation, data)
-        except UnicodeDecodeError:  # in a row, which nobody looked through: now it is
-            return self._enter(_AGAIN, b"")
+        while True:
+            try:
+                return self._enter(operation, data)
+            except UnicodeDecodeError:  # in a row, which nobody looked through: now it is, and may go on to another
+                operation, data = _AGAIN, b""
 
     def _enter(self, operation: int, data: bytes) -> tuple[Any, ...]:
         lua = self._lua

@@ -4,7 +4,7 @@
 -- the prelude, which no handler knows. While the stack still stands, the handler's own call can be found.
 
 local K = ...
-local type, getinfo, sub, match = type, debug.getinfo, string.sub, string.match
+local type, rawequal, getinfo, sub, match = type, rawequal, debug.getinfo, string.sub, string.match
 
 local PRELUDE = "=[evatui]"
 local PLACE = "[evatui]:"
@@ -30,6 +30,13 @@ function K.is_untold(e)
   return type(e) == "string" and sub(e, 1, #PLACE) == PLACE
 end
 
+local last, last_told
+
+-- What was told of `e` when it was raised: for what gets it once more, now that the stack is gone.
+function K.retold(e)
+  return last ~= nil and rawequal(e, last) and last_told or e
+end
+
 -- What a handler is told about the error `e`, if a line of the prelude raised it: of the running coroutine,
 -- where this is the message handler, or of `co`, which died of it.
 function K.told(e, co)
@@ -51,12 +58,14 @@ function K.told(e, co)
   end
   local text = match(e, "^%[evatui%]:%d+: (.*)$") or e
   if not outermost then
+    last, last_told = e, text
     return text
   end
   local called = info(outermost, "nft")
   text = argument_error(text, called.name or names[called.func], called.namewhat == "method")
   if frame and frame.what ~= "C" and not called.istailcall then
-    return frame.short_src .. ":" .. info(level, "l").currentline .. ": " .. text
+    text = frame.short_src .. ":" .. info(level, "l").currentline .. ": " .. text
   end
+  last, last_told = e, text
   return text
 end

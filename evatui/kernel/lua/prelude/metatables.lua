@@ -6,7 +6,7 @@
 
 local K = ...
 local set, get, rawget, rawequal, type, error = setmetatable, debug.getmetatable, rawget, rawequal, type, error
-local is_verdict, is_dead = K.is_verdict, K.is_dead
+local is_verdict, is_dead, retold = K.is_verdict, K.is_dead, K.retold
 
 local NAMES = {
   "__index", "__newindex", "__call", "__concat", "__len", "__eq", "__lt", "__le", "__unm", "__add", "__sub",
@@ -46,7 +46,7 @@ local function closer(f)
     if is_dead() or is_verdict(e) then
       return
     end
-    return f(value, e)
+    return f(value, retold(e))
   end
 end
 

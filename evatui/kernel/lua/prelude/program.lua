@@ -256,7 +256,7 @@ local function answer(ok, first, ...)
   if ok then
     return first, ...
   end
-  if first == MEMORY or first == NO_STACK then
+  if first == MEMORY or (type(first) == "string" and sub(first, -#NO_STACK) == NO_STACK) then
     return NO_MEMORY
   end
   if first == K.TOO_LARGE then
