@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from evatui.kernel.admission.grants import AREAS, covers_glob, excess, intersect, unite
 from evatui.kernel.admission.schema_files import schema_file
+from evatui.kernel.admission.schema_shelf import Shelf
 from evatui.kernel.admission.verdict import Candidate
 from evatui.kernel.model.diagnostic import Level
 from evatui.kernel.model.permissions import (
@@ -223,7 +224,7 @@ SCHEMAS = st.recursive(
 @given(st.dictionaries(KEYWORDS, SCHEMAS, max_size=4), SCHEMAS)
 @settings(max_examples=150, deadline=None)
 def test_any_schema_is_refused_at_a_place_or_can_be_asked(schema: dict[str, Any], value: Any) -> None:
-    compiled, found = schema_file(source(TAKES, json.dumps(schema)), TAKES)
+    compiled, found = schema_file(source(TAKES, json.dumps(schema)), TAKES, Shelf({}, {}), for_objects=True)
     if compiled is None:
         assert any(diagnostic.level is Level.ERROR and diagnostic.primary for diagnostic in found)
     else:

@@ -20,7 +20,7 @@ WRONG = [
     ('{"properties": []}', 1, 16, "EVA-304", "properties"),
     ('{"required": ["a", "a"]}', 1, 14, "EVA-304", "required"),
     ('{"$schema": "https://example.org/mine"}', 1, 13, "EVA-304", "not a draft"),
-    ('{"items": {\n  "$ref": "other.json"}}', 2, 11, "EVA-305", "leads out"),
+    ('{"items": {\n  "$ref": "urn:other"}}', 2, 11, "EVA-305", "leads out"),
     ('{"items": {"$ref": "http://169.254.169.254/x"}}', 1, 20, "EVA-305", "leads out"),
     ('{"allOf": [{"$dynamicRef": "file:///etc/passwd"}]}', 1, 28, "EVA-305", "leads out"),
     ('{"$defs": {"a": {"$id": "https://example.org/a"}}}', 1, 18, "EVA-305", "starts another"),

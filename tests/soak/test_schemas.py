@@ -11,7 +11,7 @@ from tests.admission.schema_strategies import DRAFTS
 
 
 @pytest.mark.parametrize("draft", DRAFTS)
-@settings(max_examples=3_000, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=1_000, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_compatible_means_that_nothing_accepted_is_refused(draft: str | None, data: st.DataObject) -> None:
     check(draft, data)

@@ -103,3 +103,13 @@ def test_an_unreadable_folder_is_told_and_the_rest_goes_on(open_to_all: Path, as
     found = look(open_to_all)
     assert found.manifests == ("capabilities/a.yaml",)
     assert [(problem.code, problem.spans[0].file) for problem in found.problems] == [("EVA-116", "capabilities/locked")]
+
+
+def test_names_that_are_one_file_on_other_machines_are_told(root: Path, put: Put) -> None:
+    put("capabilities/Greet.yaml")
+    put("capabilities/greet.yaml")
+    put("capabilities/caf\u00e9.yaml")
+    put("capabilities/cafe\u0301.yaml")
+    found = look(root)
+    assert [(problem.code, problem.level.value) for problem in found.problems] == [("EVA-124", "warning")] * 2
+    assert len(found.manifests) == 4

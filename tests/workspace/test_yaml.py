@@ -127,6 +127,12 @@ def test_windows_line_ends_and_a_byte_order_mark_shift_nothing() -> None:
     assert (place(node, ["lua", "script"]).line, place(node, ["lua", "script"]).column) == (3, 11)
 
 
+def test_a_file_with_carriage_returns_alone_has_lines() -> None:
+    node = parse(b"id: greet\rtext: |\r  one\r  two\rlua: {script: x.lua} # last\r", "a.yaml")
+    assert plain(node) == {"id": "greet", "text": "one\ntwo\n", "lua": {"script": "x.lua"}}
+    assert (place(node, ["lua", "script"]).line, place(node, ["lua", "script"]).column) == (5, 15)
+
+
 def test_a_duplicate_key_names_both_places() -> None:
     diagnostic = only(b"id: a\nlua:\n  x: 1\n  x: 2\n")
     assert diagnostic.code == "EVA-104"
@@ -161,6 +167,8 @@ def test_an_unclosed_quote_is_shown_where_it_starts() -> None:
         (b"a: 1\nb: x\x00y", "EVA-103", (2, 5)),
         (b"# remark\xc2\x85hidden: 1\n", "EVA-103", (1, 9)),
         (b"# remark\rhidden: 1\n", "EVA-103", (1, 9)),
+        (b"a: 1\r\n# remark\rhidden: 1\r\n", "EVA-103", (2, 9)),
+        (b"\xef\xbb\xbf\xef\xbb\xbfid: a\n", "EVA-103", (1, 1)),
         (b"a: \x1b[31m", "EVA-103", (1, 4)),
         (b"[1]: 2\n", "EVA-107", (1, 1)),
         (b"null: 2\n", "EVA-107", (1, 1)),

@@ -7,6 +7,7 @@ from typing import Any
 
 from evatui.kernel.admission.report import Pointer, Report
 from evatui.kernel.admission.schema_files import inline_schema, schema_file
+from evatui.kernel.admission.schema_shelf import Shelf
 from evatui.kernel.admission.schemas import CompiledSchema
 from evatui.kernel.model.diagnostic import Diagnostic
 from evatui.kernel.model.text import clean_line
@@ -34,14 +35,18 @@ def check_schema(
     schema, at = raw.get(name), (name,)
     if schema is None:
         return None, []
+    scripts = {path for path, _ in _code_paths(raw.get("lua", {}))}
+    schemas = {_normal(path): file for path, file in snapshot.files.items() if path not in scripts}
+    shelf = Shelf(schemas, snapshot.missing)
+    for_objects = name == "input_schema"
     if not isinstance(schema, str):
-        return inline_schema(report, at)
+        return inline_schema(report, at, shelf, for_objects)
     problem = snapshot.missing.get(schema)
     if problem is not None:
         code = "EVA-307" if problem.kind is ProblemKind.TOO_LARGE else "EVA-302"
         _missing(code, schema, problem, at, report)
         return None, []
-    return schema_file(snapshot.files[schema], normal(schema))
+    return schema_file(snapshot.files[schema], normal(schema), shelf, for_objects)
 
 
 def check_integrity(raw: Mapping[str, Any], snapshot: Snapshot, report: Report) -> None:

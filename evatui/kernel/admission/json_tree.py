@@ -10,6 +10,7 @@ import re
 from bisect import bisect_right
 
 from evatui.kernel.model.text import clean_line
+from evatui.kernel.workspace.lines import line_starts
 from evatui.kernel.workspace.yaml import Node, Place, Style
 
 __all__ = ["MAX_DEPTH", "MAX_NODES", "JsonProblem", "parse_json"]
@@ -58,7 +59,7 @@ class _Reader:
     def __init__(self, text: str, file: str) -> None:
         self._text = text
         self._file = file
-        self._starts = [0, *(match.end() for match in re.finditer("\r\n|\n", text))]
+        self._starts = line_starts(text)
         self._at = 0
         self._nodes = 0
 

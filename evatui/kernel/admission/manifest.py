@@ -67,7 +67,8 @@ def read_manifest(tree: Node) -> Reading:
 
 def guess_id(data: bytes) -> str | None:
     """The id of a manifest that is no valid YAML, from its ``id:`` line; None unless there is exactly one."""
-    found = _ID_LINE.findall(data[:65_536])
+    head = data[:65_536].removeprefix(b"\xef\xbb\xbf")
+    found = _ID_LINE.findall(head if b"\n" in head else head.replace(b"\r", b"\n"))
     if len(found) != 1:
         return None
     text = found[0].decode("ascii")

@@ -156,7 +156,7 @@ _SCHEMAS = (
         Reason.SCHEMA_INVALID,
         "the schema refers to something outside itself",
         "A schema never makes the runtime open a file or a connection.",
-        "Copy the part into $defs and refer to it as #/$defs/name.",
+        "Refer to #/$defs/name, or to a file under schemas/ by its path from this one.",
     ),
     Code(
         "EVA-306",
@@ -178,6 +178,13 @@ _SCHEMAS = (
         "a reference inside the schema leads nowhere",
         "A place that cannot be checked would let everything through.",
         "Correct the reference or add the definition under $defs.",
+    ),
+    Code(
+        "EVA-309",
+        Reason.SCHEMA_INVALID,
+        "no object can fit the input schema",
+        "A payload is an object, so every call would be refused.",
+        "Say type: object, and loosen what rules every object out.",
     ),
     Code(
         "EVA-310",

@@ -10,6 +10,7 @@ from dataclasses import replace
 from evatui.kernel.admission.redact import hide
 from evatui.kernel.model.diagnostic import Diagnostic, Level, Span
 from evatui.kernel.model.text import clean_line
+from evatui.kernel.workspace.lines import split_lines
 
 __all__ = ["Texts", "noted", "render", "render_all"]
 
@@ -63,7 +64,7 @@ def _place(span: Span, data: bytes | None, gutter: int, arrow: str) -> list[str]
 
 def _lines(data: bytes) -> list[str]:
     text = data.decode("utf-8", "replace").removeprefix("\ufeff")
-    return [line.removesuffix("\r") for line in text.split("\n")]
+    return split_lines(text)
 
 
 def _window(source: str, span: Span) -> tuple[str, int, int]:

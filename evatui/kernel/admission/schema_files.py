@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from evatui.kernel.admission.codes import diagnose
 from evatui.kernel.admission.json_tree import JsonProblem, parse_json
 from evatui.kernel.admission.report import Pointer, Report
+from evatui.kernel.admission.schema_cost import MAX_WAYS, Ways, pointer_steps
+from evatui.kernel.admission.schema_empty import dead_end
 from evatui.kernel.admission.schema_rules import SchemaFault, schema_faults
+from evatui.kernel.admission.schema_shelf import Shelf
 from evatui.kernel.admission.schemas import CompiledSchema
 from evatui.kernel.model.diagnostic import Diagnostic, Level, Span
 from evatui.kernel.model.text import clean_line
@@ -18,31 +22,43 @@ from evatui.kernel.workspace.yaml import Node, key_place, place, plain
 __all__ = ["inline_schema", "schema_file"]
 
 
-def schema_file(file: SourceFile, name: str) -> tuple[CompiledSchema | None, list[Diagnostic]]:
-    """The schema in ``file``; None where the diagnostics hold an error. ``name`` is the path as it is shown."""
+def schema_file(
+    file: SourceFile, name: str, shelf: Shelf, for_objects: bool
+) -> tuple[CompiledSchema | None, list[Diagnostic]]:
+    """The schema in ``file``; None where the diagnostics hold an error. ``name`` is the path as it is shown.
+
+    ``shelf`` has what it may refer to. ``for_objects``: it must leave room for an object.
+    """
     try:
         node = parse_json(file.data, name)
     except JsonProblem as problem:
-        code = "EVA-307" if problem.too_large else "EVA-303"
-        spans = [problem.place.span(name)]
-        if problem.other:
-            spans.append(problem.other.span(name, "first given here", primary=False))
-        return None, [diagnose(code, f"the schema is not valid JSON: {problem.message}", *spans)]
+        return None, [_no_json(problem, name)]
     if not isinstance(node.value, dict):
         return None, [diagnose("EVA-303", "the schema is no JSON object", _head(node))]
-    return _compiled(node)
+    return _compiled(node, name, shelf, for_objects)
 
 
-def inline_schema(report: Report, at: Pointer) -> tuple[CompiledSchema | None, list[Diagnostic]]:
+def inline_schema(
+    report: Report, at: Pointer, shelf: Shelf, for_objects: bool
+) -> tuple[CompiledSchema | None, list[Diagnostic]]:
     """The schema that stands in the manifest itself."""
     node = report.node(at)
     assert node is not None
-    return _compiled(node)
+    return _compiled(node, "", shelf, for_objects)
 
 
-def _compiled(node: Node) -> tuple[CompiledSchema | None, list[Diagnostic]]:
-    document: dict[str, Any] = plain(node)
-    found = list(_placed(node, schema_faults(node, document)))
+def _compiled(node: Node, base: str, shelf: Shelf, for_objects: bool) -> tuple[CompiledSchema | None, list[Diagnostic]]:
+    own: dict[str, Any] = plain(node)
+    shelf.draft = own.get("$schema")
+    found = list(_placed(node, schema_faults(node, own, partial(shelf.problem, base=base))))
+    reached = shelf.reached(own, base)
+    for path, file in reached.items():
+        if isinstance(file.document, dict):
+            found += _placed(file.node, schema_faults(file.node, file.document, partial(shelf.problem, base=path)))
+    if any(fault.level is Level.ERROR for fault in found):
+        return None, found
+    document = shelf.bundled(own, base, reached)
+    found += _of_the_whole(node, document, for_objects)
     if any(fault.level is Level.ERROR for fault in found):
         return None, found
     try:
@@ -50,6 +66,26 @@ def _compiled(node: Node) -> tuple[CompiledSchema | None, list[Diagnostic]]:
     except ValueError as error:  # whatever only the library itself finds, while it compiles
         message = clean_line(str(getattr(error, "message", error)), 300)
         return None, [*found, diagnose("EVA-304", message, _head(node))]
+
+
+def _of_the_whole(node: Node, document: dict[str, Any], for_objects: bool) -> Iterator[Diagnostic]:
+    """What shows only where everything that is referred to is there."""
+    if Ways(document).unrolled() > MAX_WAYS:
+        message = f"alternatives and references lead to one value in more than {MAX_WAYS:,} ways"
+        yield diagnose("EVA-307", message, _head(node))
+    elif for_objects and (end := dead_end(document)) is not None:
+        at = tuple(pointer_steps(end.pointer))
+        yield diagnose(
+            "EVA-309", f"no object can fit this schema: {end.message}", place(node, at) if at else _head(node)
+        )
+
+
+def _no_json(problem: JsonProblem, name: str) -> Diagnostic:
+    code = "EVA-307" if problem.too_large else "EVA-303"
+    spans = [problem.place.span(name)]
+    if problem.other:
+        spans.append(problem.other.span(name, "first given here", primary=False))
+    return diagnose(code, f"the schema is not valid JSON: {problem.message}", *spans)
 
 
 def _placed(node: Node, faults: list[SchemaFault]) -> Iterator[Diagnostic]:

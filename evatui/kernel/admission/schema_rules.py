@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
@@ -11,11 +11,11 @@ from urllib.parse import unquote
 import jsonschema_rs
 
 from evatui.kernel.admission.report import Pointer, nearest
-from evatui.kernel.admission.schema_cost import MAX_WAYS, Ways, resolve_pointer
+from evatui.kernel.admission.schema_cost import resolve_pointer
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.workspace.yaml import Node
 
-__all__ = ["OPTIONS", "SchemaFault", "schema_faults"]
+__all__ = ["OPTIONS", "Registry", "SchemaFault", "schema_faults"]
 
 _MAX_FAULTS = 20
 _ONE = (
@@ -50,6 +50,7 @@ _DRAFTS: Mapping[str, Any] = {
     "https://json-schema.org/draft/2019-09/schema": jsonschema_rs.Draft201909Validator,
     "http://json-schema.org/draft-07/schema": jsonschema_rs.Draft7Validator,
     "http://json-schema.org/draft-06/schema": jsonschema_rs.Draft6Validator,
+    "http://json-schema.org/draft-04/schema": jsonschema_rs.Draft4Validator,
 }
 
 
@@ -66,6 +67,12 @@ OPTIONS: Mapping[str, Any] = {
 """No reference is fetched, patterns take linear time, formats are checked, messages hold no values."""
 
 
+Registry = Callable[[str], tuple[str, str] | None]
+"""What is wrong with a reference that leaves the document: a code and a clause; None where it may be followed."""
+
+_ONLY_HERE = ("EVA-305", 'leads out of the schema; only "#…" is followed')
+
+
 @dataclass(frozen=True, slots=True)
 class SchemaFault:
     """``key``: the place is the key at ``at``, not its value."""
@@ -77,23 +84,25 @@ class SchemaFault:
     warning: bool = False
 
 
-def schema_faults(node: Node, document: Mapping[str, Any]) -> list[SchemaFault]:
-    """Everything wrong with a schema, errors before warnings, at most 20."""
+def schema_faults(node: Node, document: Mapping[str, Any], registry: Registry) -> list[SchemaFault]:
+    """Everything wrong with a schema, errors before warnings, at most 20. ``registry``: what it may refer to."""
     draft = document.get("$schema", _NEWEST)
     if not isinstance(draft, str) or draft.rstrip("#") not in _DRAFTS:
-        message = f'$schema names "{clean_line(str(draft), 80)}", which is not a draft of JSON Schema'
-        return [SchemaFault("EVA-304", message, ("$schema",))]
-    faults = [fault for at, part in _subschemas(node) for fault in _own_faults(at, part, document)]
+        return [SchemaFault("EVA-304", _no_draft(draft), ("$schema",))]
+    faults = [fault for at, part in _subschemas(node) for fault in _own_faults(at, part, document, registry)]
     told = {fault.at for fault in faults if not fault.warning}
     for error in _meta(draft.rstrip("#")).iter_errors(document):
         at: Pointer = tuple(error.instance_path)
         if at not in told:
             told.add(at)
             faults.append(SchemaFault("EVA-304", _meta_message(error, at), at))
-    if Ways(document).unrolled() > MAX_WAYS:
-        message = f"alternatives and references lead to one value in more than {MAX_WAYS:,} ways"
-        faults.append(SchemaFault("EVA-307", message, ()))
     return sorted(faults, key=lambda fault: fault.warning)[:_MAX_FAULTS]
+
+
+def _no_draft(draft: Any) -> str:
+    message = f'$schema names "{clean_line(str(draft), 80)}", which is not a draft of JSON Schema'
+    near = nearest(draft, _DRAFTS) if isinstance(draft, str) else None
+    return f"{message}; did you mean {near}?" if near else message
 
 
 def _subschemas(node: Node, at: Pointer = ()) -> Iterator[tuple[Pointer, Node]]:
@@ -116,12 +125,14 @@ def _entries(node: Node) -> Iterable[tuple[str, Node]]:
     return node.value.items() if isinstance(node.value, dict) else ()
 
 
-def _own_faults(at: Pointer, node: Node, document: Any) -> Iterator[SchemaFault]:
+def _own_faults(at: Pointer, node: Node, document: Any, registry: Registry) -> Iterator[SchemaFault]:
+    old = "draft-04" in document.get("$schema", "")
     for name, child in _entries(node):
         if name in _REFERENCES and isinstance(child.value, str):
-            yield from _reference(name, child.value, (*at, name), document)
-        elif name == "$id" and at and isinstance(child.value, str):
-            yield SchemaFault("EVA-305", f"{name} inside a schema starts another one", (*at, name), key=True)
+            yield from _reference(name, child.value, (*at, name), document, registry)
+        elif name == ("id" if old else "$id") and isinstance(child.value, str):
+            if at:
+                yield SchemaFault("EVA-305", f"{name} inside a schema starts another one", (*at, name), key=True)
         elif name == "pattern" and isinstance(child.value, str):
             yield from _pattern(child.value, (*at, name), key=False)
         elif name == "patternProperties" and isinstance(child.value, dict):
@@ -132,10 +143,12 @@ def _own_faults(at: Pointer, node: Node, document: Any) -> Iterator[SchemaFault]
             yield SchemaFault("EVA-310", message, (*at, name), key=True, warning=True)
 
 
-def _reference(name: str, target: str, at: Pointer, document: Any) -> Iterator[SchemaFault]:
+def _reference(name: str, target: str, at: Pointer, document: Any, registry: Registry) -> Iterator[SchemaFault]:
     shown = f'{name} "{clean_line(target, 80)}"'
     if not target.startswith("#"):
-        yield SchemaFault("EVA-305", f'{shown} leads out of the schema; only "#/…" is followed', at)
+        problem = registry(target) if name == "$ref" else _ONLY_HERE
+        if problem is not None:
+            yield SchemaFault(problem[0], f"{shown} {problem[1]}", at)
     elif resolve_pointer(document, unquote(target[1:])) is None:
         yield SchemaFault("EVA-308", f"{shown} leads nowhere", at)
 

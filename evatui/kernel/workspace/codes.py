@@ -41,8 +41,8 @@ _ENTRIES = (
         "EVA-103",
         Reason.YAML_INVALID,
         "the file holds a character that is not allowed",
-        "Control characters and exotic line breaks can hide a line from the eye that the parser reads.",
-        "Delete the character, or write it as an escape inside double quotes.",
+        "Control characters, and line breaks unlike the file's others, can hide a line that the parser reads.",
+        "Delete the character or write it as an escape inside double quotes; use one kind of line break.",
     ),
     ReadingCode(
         "EVA-104",
@@ -183,6 +183,13 @@ _ENTRIES = (
         "the name of a file cannot be shown",
         "A name with control characters, or that is not UTF-8, cannot be told apart from another one on a screen.",
         "Rename the file; `ls -b` shows its name with escapes.",
+    ),
+    ReadingCode(
+        "EVA-124",
+        Reason.MANIFEST_INVALID,
+        "two names differ only in case",
+        "On a machine that does not tell case apart they are one file, and one of the two is lost without a word.",
+        "Rename one of them.",
     ),
 )
 

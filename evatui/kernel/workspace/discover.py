@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from evatui.kernel.model.diagnostic import Diagnostic, Span
+from evatui.kernel.model.diagnostic import Diagnostic, Level, Span
+from evatui.kernel.model.ids import fold
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.workspace.codes import reading_diagnostic
 from evatui.kernel.workspace.droppings import is_hidden
@@ -72,8 +73,17 @@ class _Search:
             if any(entry.name.endswith((".yaml", ".yml")) for entry in entries):
                 self._problem("EVA-117", folder, "lies too deep and is not searched")
             return
+        self._alike(folder, entries)
         for entry in entries:
             yield from self._entry(_join(folder, entry.name), entry, depth)
+
+    def _alike(self, folder: str, entries: Iterable[Entry]) -> None:
+        """Two names that differ only in case are one file on other machines, and then one of them is lost."""
+        first: dict[str, str] = {}
+        for entry in filter(_may_hold, entries):
+            other = first.setdefault(fold(entry.name), entry.name)
+            if other != entry.name:
+                self._problem("EVA-124", _join(folder, entry.name), f"and {clean_line(other, 80)} differ only in case")
 
     def _shown(self, folder: str, entries: Iterable[Entry]) -> list[Entry]:
         """Without those whose names nobody could be shown; one that might be a manifest, or hold one, is told of."""
@@ -110,7 +120,8 @@ class _Search:
             return EntryKind.LINK
 
     def _problem(self, code: str, path: str, message: str) -> None:
-        self.problems.append(reading_diagnostic(code, f"{clean_line(path, 200)} {message}", Span(path)))
+        level = Level.WARNING if code == "EVA-124" else Level.ERROR
+        self.problems.append(reading_diagnostic(code, f"{clean_line(path, 200)} {message}", Span(path), level=level))
 
 
 def _may_hold(entry: Entry) -> bool:

@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 from evatui.kernel.model.diagnostic import Span
 
-__all__ = ["Lines", "Place"]
+__all__ = ["Lines", "Place", "line_starts", "split_lines"]
 
 _LINE_BREAK = re.compile("\r\n|\n")
+_OLD_LINE_BREAK = re.compile("\r")
 
 
 class Place(NamedTuple):
@@ -25,12 +26,26 @@ class Place(NamedTuple):
         return Span(file, self.line, self.column, self.end_line, self.end_column, label, primary)
 
 
+def line_starts(text: str) -> list[int]:
+    """The offset of each line. A carriage return alone ends a line only where the file has no other line breaks."""
+    return [0, *(match.end() for match in _line_break(text).finditer(text))]
+
+
+def split_lines(text: str) -> list[str]:
+    """The lines of a text without their ends."""
+    return _line_break(text).split(text)
+
+
+def _line_break(text: str) -> re.Pattern[str]:
+    return _LINE_BREAK if "\n" in text else _OLD_LINE_BREAK
+
+
 class Lines:
     """Character offsets into places. Ends never fall on the empty line behind a last line break."""
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self._starts = [0, *(match.end() for match in _LINE_BREAK.finditer(text))]
+        self._starts = line_starts(text)
 
     def place(self, start: int, end: int) -> Place:
         text = self.text

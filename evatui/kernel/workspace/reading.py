@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from evatui.kernel.model.diagnostic import Diagnostic, Span
+from evatui.kernel.model.ids import fold
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.workspace.codes import reading_diagnostic
 from evatui.kernel.workspace.files import FileProblem, ProblemKind, SourceFile, Tree
-from evatui.kernel.workspace.paths import normal, under_any
+from evatui.kernel.workspace.paths import HERE, normal, under_any
 
 __all__ = ["file_diagnostic", "read_under"]
 
+_MAX_LISTED = 10_000
 _CODES = {
     ProblemKind.MISSING: "EVA-113",
     ProblemKind.NOT_REGULAR: "EVA-113",
@@ -30,8 +32,13 @@ def read_under(tree: Tree, path: str, limit: int, *allowed: Sequence[str]) -> So
     try:
         source = tree.read(path, limit)
     except FileProblem as problem:
-        if problem.kind is ProblemKind.MISSING and not _within(allowed, normal(path)):
+        if problem.kind is not ProblemKind.MISSING:
+            raise
+        if not _within(allowed, normal(path)):
             raise _outside(path, allowed) from None
+        if other := _other_spelling(tree, normal(path)):
+            detail = f"{problem.detail}; {other} differs from it only in case or composition"
+            raise FileProblem(path, problem.kind, detail) from None
         raise
     real = [[_canonical(tree, folder) for folder in folders] for folders in allowed]
     if not _within(real, source.path):
@@ -52,6 +59,16 @@ def _within(allowed: Sequence[Sequence[str]], path: str) -> bool:
 def _outside(path: str, allowed: Sequence[Sequence[str]]) -> FileProblem:
     wanted = " and in ".join(" or ".join(f"{folder}/" for folder in folders) for folders in allowed)
     return FileProblem(path, ProblemKind.OUTSIDE, f"it must lie in {clean_line(wanted, 200)}")
+
+
+def _other_spelling(tree: Tree, path: str) -> str | None:
+    """The file in the same folder that would be the one asked for, were its name compared without case."""
+    folder, _, name = path.rpartition("/")
+    try:
+        names = [entry.name for entry in tree.list(folder or HERE, _MAX_LISTED)]
+    except FileProblem:
+        return None
+    return next((f"{folder}/{other}" for other in names if fold(other) == fold(name)), None)
 
 
 def _canonical(tree: Tree, folder: str) -> str:

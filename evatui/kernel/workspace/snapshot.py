@@ -13,7 +13,9 @@ from evatui.kernel.model.text import clean_line
 from evatui.kernel.workspace.codes import reading_diagnostic
 from evatui.kernel.workspace.files import FileProblem, ProblemKind, Signature, SourceFile, Tree
 from evatui.kernel.workspace.layout import Layout
+from evatui.kernel.workspace.paths import InvalidPath, normal
 from evatui.kernel.workspace.reading import file_diagnostic, read_under
+from evatui.kernel.workspace.schema_references import referred_by, referred_in
 from evatui.kernel.workspace.yaml import MAX_BYTES, Node, YamlProblem, parse, place
 
 __all__ = ["MAX_SOURCES", "MAX_SOURCE_BYTES", "Snapshot", "take_snapshot"]
@@ -126,12 +128,25 @@ class _Reader:
         sources = {
             path: self._source(path, MAX_SOURCE_BYTES, allowed) for path, allowed in self._references(node).items()
         }
+        self._follow_schemas(node, sources)
         looked_at = {**sources, self._path: manifest}
         signatures = {
             path: source.signature if isinstance(source, SourceFile) else self._tree.stat_signature(path)
             for path, source in looked_at.items()
         }
         return _Closure(self._path, manifest, sources, signatures, node, problems, now)
+
+    def _follow_schemas(self, node: Node | None, sources: dict[str, _Source]) -> None:
+        """Adds what the schemas refer to, as far as there is room; what is left out is told where it is referred to."""
+        schemas = [_child(node, "input_schema"), _child(node, "output_schema")]
+        waiting = [path for schema in schemas for path in referred_by(schema)]
+        for path in _texts(*schemas):
+            waiting += _referred(path, sources[path])
+        while waiting and len(sources) < MAX_SOURCES:
+            path = waiting.pop()
+            if path not in sources:
+                sources[path] = self._source(path, MAX_SOURCE_BYTES, [self._layout.schemas])
+                waiting += _referred(path, sources[path])
 
     def settled(self, closure: _Closure, unchanged_s: float) -> bool:
         return unchanged_s >= closure.quiet_time() and self._tree.signatures(closure.signatures) == closure.signatures
@@ -184,6 +199,13 @@ class _Reader:
         for path in _texts(_child(node, "input_schema"), _child(node, "output_schema")):
             found.setdefault(path, []).append(self._layout.schemas)
         return found
+
+
+def _referred(path: str, source: _Source) -> list[str]:
+    try:
+        return referred_in(source.data, normal(path)) if isinstance(source, SourceFile) else []
+    except InvalidPath:
+        return []
 
 
 def _child(node: Node | None, *keys: str) -> Node | None:

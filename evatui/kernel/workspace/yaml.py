@@ -39,8 +39,10 @@ MAX_DEPTH = 32
 MAX_NODES = 10_000
 _MAX_DIAGNOSTICS = 20
 _BOM = "\ufeff"
-_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]|\r(?!\n)")
-"""What YAML forbids, and the line breaks that no editor shows: NEL, LS, PS and a lone CR would end a comment."""
+_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+"""What YAML forbids, and the line breaks that no editor shows: NEL, LS and PS would end a comment."""
+_ODD_BREAK = re.compile("\r(?!\n)")
+"""Among other line breaks; where it is the only kind, editors show it as one."""
 
 
 class Style(Enum):
@@ -131,7 +133,8 @@ def _decode(data: bytes, file: str) -> str:
         span = Lines(before.removeprefix(_BOM)).end().span(file)
         raise YamlProblem([reading_diagnostic("EVA-102", message, span)]) from None
     lines = Lines(text.removeprefix(_BOM))
-    if found := _FORBIDDEN.search(lines.text):
+    odd = _ODD_BREAK.search(lines.text) if "\n" in lines.text else None
+    if found := _FORBIDDEN.search(lines.text) or odd:
         offset = len(data) - len(lines.text[found.start() :].encode())
         message = f"the character U+{ord(found[0]):04X} at offset {offset} is not allowed"
         span = lines.place(found.start(), found.end()).span(file)

@@ -1,0 +1,119 @@
+"""Can any object fit a schema at all? A payload is an object, so one that accepts none makes a capability useless.
+
+Only what surely accepts nothing is told: whatever cannot be decided by looking counts as satisfiable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from evatui.kernel.admission.compat_keywords import NUMBERS, least, limit, most, required
+from evatui.kernel.admission.compat_values import Properties, finite
+from evatui.kernel.admission.schema_parts import Circular, Part, Schema, TooIntricate
+from evatui.kernel.model.text import clean_line
+
+__all__ = ["DeadEnd", "dead_end"]
+
+_MAX_DEPTH = 16
+_OBJECT = Part(rules := {"type": "object"}, rules, "")
+_SIZES = {"string": "Length", "array": "Items", "object": "Properties"}
+
+
+@dataclass(frozen=True, slots=True)
+class DeadEnd:
+    """``pointer`` is a JSON pointer into the schema, to what rules out the last object."""
+
+    pointer: str
+    message: str
+
+
+def dead_end(document: Any) -> DeadEnd | None:
+    """Why no object can fit the schema, None where one may."""
+    schema = Schema(document)
+    try:
+        return _Search(schema).empty([*schema.parts(document, ""), _OBJECT], 0)
+    except (Circular, TooIntricate, RecursionError):
+        return None
+
+
+class _Search:
+    def __init__(self, schema: Schema) -> None:
+        self._schema = schema
+
+    def empty(self, parts: Sequence[Part], depth: int) -> DeadEnd | None:
+        """Why no value at all fits the ``parts``."""
+        if depth > _MAX_DEPTH:
+            return None
+        for part in parts:
+            if part.rules is None:
+                return DeadEnd(part.pointer, "false accepts nothing")
+            if part.rules.get("not") in (True, {}):
+                return DeadEnd(part.at("not"), "not rules out every value")
+        types = self._schema.types(parts)
+        if not types:
+            return DeadEnd(_first(parts, "type"), "no type is left that an object could have")
+        if (values := finite(self._schema, parts)) is not None and not values:
+            return DeadEnd(_first(parts, "enum", "const"), "none of the values fits the rest of the schema")
+        reasons = [self._of_type(kind, parts, depth) for kind in sorted(types)]
+        if all(reasons):
+            return reasons[0]
+        return self._no_branch(parts, depth)
+
+    def _of_type(self, kind: str, parts: Sequence[Part], depth: int) -> DeadEnd | None:
+        if kind in NUMBERS:
+            return _no_number(parts)
+        if kind in _SIZES and (found := _no_size(parts, _SIZES[kind])):
+            return found
+        return self._no_object(parts, depth) if kind == "object" else None
+
+    def _no_object(self, parts: Sequence[Part], depth: int) -> DeadEnd | None:
+        said = [Properties(part) for part in parts]
+        needed = sorted(required(parts))
+        for name in needed:
+            below = [schema for one in said for schema in one.of(name)]
+            inner = [part for schema, pointer in below for part in self._schema.parts(schema, pointer)]
+            if found := self.empty(inner, depth + 1):
+                shown = clean_line(name, 80)
+                return DeadEnd(found.pointer, f'"{shown}" is required, and no value fits it: {found.message}')
+        return None
+
+    def _no_branch(self, parts: Sequence[Part], depth: int) -> DeadEnd | None:
+        for index, part in enumerate(parts):
+            for word in ("anyOf", "oneOf"):
+                branches = self._schema.children(part, word) if part.rules and word in part.rules else []
+                others = [*parts[:index], _without(part, word), *parts[index + 1 :]]
+                if branches and all(self.empty([*others, *branch], depth + 1) for branch in branches):
+                    return DeadEnd(part.at(word), f"no alternative under {word} can be fulfilled")
+        return None
+
+
+def _without(part: Part, word: str) -> Part:
+    rules = {name: value for name, value in (part.rules or {}).items() if name != word}
+    return Part(rules, part.source, part.pointer)
+
+
+def _first(parts: Sequence[Part], *names: str) -> str:
+    """The pointer of the last part that has one of the keywords: it took what the ones before had left."""
+    having = [part.at(name) for part in parts for name in names if name in (part.rules or {}) and part is not _OBJECT]
+    return having[-1] if having else ""
+
+
+def _no_size(parts: Sequence[Part], what: str) -> DeadEnd | None:
+    low, high = least(parts, f"min{what}"), most(parts, f"max{what}")
+    if high is None or low <= high:
+        return None
+    name = f"max{what}"
+    return DeadEnd(_first(parts, name), f"{name} is {high}, and at least {low} are demanded")
+
+
+def _no_number(parts: Sequence[Part]) -> DeadEnd | None:
+    lows = [bound for part in parts if (bound := limit(part, "minimum", 1)) is not None]
+    highs = [bound for part in parts if (bound := limit(part, "maximum", -1)) is not None]
+    if not lows or not highs:
+        return None
+    (low, above), (high, below) = max(lows), max(highs)
+    if low < -high or (low == -high and not (above or below)):
+        return None
+    return DeadEnd(_first(parts, "exclusiveMaximum", "maximum"), "no number lies between the bounds")

@@ -1,0 +1,81 @@
+"""Input schemas that no object can fit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evatui.kernel.admission.schema_empty import dead_end
+from tests.admission.compat_law import validator
+from tests.admission.schema_strategies import DRAFTS, schemas, values
+
+EMPTY: dict[str, tuple[dict[str, Any], str]] = {
+    "text": ({"type": "string"}, "/type"),
+    "a list of types": ({"type": ["array", "null"]}, "/type"),
+    "values": ({"enum": ["a", 1]}, "/enum"),
+    "a constant": ({"const": 4}, "/const"),
+    "required and false": ({"required": ["a"], "properties": {"a": False}}, "/properties/a"),
+    "required and unknown": (
+        {"required": ["a"], "properties": {"b": {}}, "additionalProperties": False},
+        "/additionalProperties",
+    ),
+    "required and never": (
+        {"required": ["a"], "properties": {"a": {"type": "string", "enum": [1]}}},
+        "/properties/a/enum",
+    ),
+    "too few allowed": ({"maxProperties": 1, "required": ["a", "b"]}, "/maxProperties"),
+    "sizes": ({"minProperties": 3, "maxProperties": 2}, "/maxProperties"),
+    "not anything": ({"not": {}}, "/not"),
+    "allOf": ({"type": "object", "allOf": [{"type": "string"}]}, "/allOf/0/type"),
+    "anyOf": ({"anyOf": [{"type": "string"}, {"const": 1}]}, ""),
+    "by reference": ({"$ref": "#/$defs/t", "$defs": {"t": {"type": "integer"}}}, "/$defs/t/type"),
+    "bounds": (
+        {"required": ["n"], "properties": {"n": {"type": "number", "minimum": 3, "maximum": 2}}},
+        "/properties/n/maximum",
+    ),
+    "deep": (
+        {"required": ["a"], "properties": {"a": {"type": "object", "required": ["b"], "properties": {"b": False}}}},
+        "/properties/a/properties/b",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EMPTY)
+def test_what_no_object_fits_is_told_with_its_place(name: str) -> None:
+    document, pointer = EMPTY[name]
+    found = dead_end(document)
+    assert found is not None
+    assert found.pointer == pointer or name == "anyOf"
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {},
+        {"type": ["object", "null"]},
+        {"properties": {"a": False}},
+        {"enum": [{}, 1]},
+        {"required": ["a"], "properties": {"a": {"$ref": "#"}}},
+        {"anyOf": [{"type": "string"}, {"type": "object"}]},
+        {"$ref": "#"},
+        {"required": ["a"], "patternProperties": {"^a": {"type": "string"}}, "additionalProperties": False},
+        {"not": {"type": "string"}},
+    ],
+)
+def test_what_may_be_fitted_is_not(document: dict[str, Any]) -> None:
+    assert dead_end(document) is None
+
+
+@pytest.mark.parametrize("draft", [DRAFTS[0], DRAFTS[3], DRAFTS[5]])
+@settings(max_examples=40, deadline=None)
+@given(data=st.data())
+def test_nothing_that_accepts_an_object_is_called_empty(draft: str | None, data: st.DataObject) -> None:
+    document = data.draw(schemas(draft, booleans=draft != DRAFTS[-1]))
+    judge = validator(document)
+    objects = st.dictionaries(st.sampled_from(["a", "b", "ab"]), values(), max_size=3)
+    if judge is not None and dead_end(document) is not None:
+        for value in data.draw(st.lists(objects, min_size=1, max_size=8)):
+            assert not judge.is_valid(value), value
