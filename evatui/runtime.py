@@ -12,12 +12,13 @@ from evatui.kernel.admission.policy import Policy
 from evatui.kernel.admission.verdict import Candidate
 from evatui.kernel.host.host import Host
 from evatui.kernel.lua.engine import Engine
+from evatui.kernel.lua.worker.facts import sandbox_facts
+from evatui.kernel.lua.worker.workers import Workers
 from evatui.kernel.model.call import KERNEL, CallReport, CallRequest
 from evatui.kernel.model.clock import SYSTEM_CLOCK, Clock, rfc3339
 from evatui.kernel.model.diagnostic import Diagnostic
 from evatui.kernel.model.manifest import AuditLevels
 from evatui.kernel.model.permissions import Permissions
-from evatui.kernel.model.sandbox import NO_SANDBOX
 from evatui.kernel.records.audit import AuditLog, MemoryAudit
 from evatui.kernel.records.codes import Code, Outcome
 from evatui.kernel.records.events import EventBus
@@ -83,8 +84,9 @@ class Runtime:
         """Awaited after each look at the state folder, once a second."""
         self._database = database
         self._tree = tree
-        self.sandbox = NO_SANDBOX
-        self.engine = Engine()
+        self.sandbox = sandbox_facts()
+        self._workers = Workers()
+        self.engine = Engine(workers=self._workers)
         self._journal = Journal(self.bus, audit, clock)
         self.registry = Registry(self._journal, clock)
         host = Host(
@@ -249,6 +251,7 @@ class Runtime:
     def _shut(self) -> None:
         self._journal.close()
         self.engine.close()
+        self._workers.close()
         self.audit.close()
         self._database.close()
         self._tree.close()

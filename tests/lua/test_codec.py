@@ -53,7 +53,7 @@ VALUES = st.recursive(
 
 @pytest.fixture(scope="module")
 def state() -> State:
-    state = State(PROGRAM)
+    state = State(PROGRAM.memory_bytes)
     assert judge(state.load(PROGRAM), PROGRAM) == Returned(None)
     return state
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from evatui.kernel.lua import Engine, LoadedProgram, Returned, Verdict
+from evatui.kernel.lua.port import StatePort
 from evatui.kernel.lua.state import State
 from evatui.kernel.model.errors import ErrorKind
 from tests.lua.harness import call, no_host, program
@@ -147,14 +148,15 @@ async def test_a_closed_program_takes_no_calls(engine: Engine) -> None:
 
 
 async def test_states_are_freed(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    states: list[weakref.ref[State]] = []
-    load = State.load
+    states: list[weakref.ref[StatePort]] = []
+    fresh = LoadedProgram.fresh
 
-    def remembered(self: State, *arguments: Any) -> Any:
-        states.append(weakref.ref(self))
-        return load(self, *arguments)
+    def remembered(self: LoadedProgram) -> StatePort:
+        state = fresh(self)
+        states.append(weakref.ref(state))
+        return state
 
-    monkeypatch.setattr(State, "load", remembered)
+    monkeypatch.setattr(LoadedProgram, "fresh", remembered)
     gate = Gate()
     gc.disable()
     try:

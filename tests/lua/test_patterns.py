@@ -50,7 +50,7 @@ DEAR = "~*" * 25
 def state() -> State:
     source = f"local function try(...) {TRY} end function invoke(ctx, r) return try(r[1], r[2], r[3]) end"
     program = Program(Chunk("t.lua", source.encode()), memory_bytes=1 << 26)
-    state = State(program)
+    state = State(program.memory_bytes)
     assert judge(state.load(program), program) == Returned(None)
     return state
 
@@ -109,7 +109,7 @@ def test_a_plain_search_finds_what_spans_its_windows(state: State) -> None:
         return {from, to, text:find(wanted .. "c", 1, true) == nil, text:find(wanted, -2001, true)}
       end"""
     program = Program(Chunk("t.lua", source.encode()), memory_bytes=1 << 26)
-    fresh = State(program)
+    fresh = State(program.memory_bytes)
     fresh.load(program)
     outcome = judge(fresh.enter(Operation.ENTER, pack("invoke")), program)
     assert outcome == Returned([150001, 152001, True, 150001, 152001])

@@ -6,7 +6,8 @@ from typing import Any
 
 from evatui.control.doctor.examine import examine
 from evatui.kernel.lua.engine import Engine
-from evatui.kernel.model.sandbox import NO_SANDBOX
+from evatui.kernel.lua.worker.facts import sandbox_facts
+from evatui.kernel.lua.worker.workers import Workers
 from evatui.kernel.workspace.layout import Layout
 
 __all__ = ["examine_here"]
@@ -14,8 +15,10 @@ __all__ = ["examine_here"]
 
 async def examine_here(layout: Layout | None) -> dict[str, Any]:
     """As `examine`, with an engine for the moment."""
-    engine = Engine()
+    workers = Workers()
+    engine = Engine(workers=workers)
     try:
-        return await examine(layout, engine, NO_SANDBOX)
+        return await examine(layout, engine, sandbox_facts())
     finally:
         engine.close()
+        workers.close()

@@ -11,6 +11,8 @@ from evatui.kernel.lua.loaded import LoadedProgram
 from evatui.kernel.lua.outcome import BadValue, HostPort, LoadFailed, Outcome, Raised, Returned, Verdict
 from evatui.kernel.lua.program import HOST_FUNCTIONS, Chunk, Program
 from evatui.kernel.lua.values import AMBIGUOUS, Unpackable, resolve_empty
+from evatui.kernel.lua.worker.facts import sandbox_facts
+from evatui.kernel.lua.worker.workers import Workers
 
 __all__ = [
     "AMBIGUOUS",
@@ -27,5 +29,7 @@ __all__ = [
     "Returned",
     "Unpackable",
     "Verdict",
+    "Workers",
     "resolve_empty",
+    "sandbox_facts",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable
 from weakref import WeakSet
@@ -11,6 +12,7 @@ from evatui.kernel.lua.outcome import BadValue, LoadFailed, Raised, Returned, Ve
 from evatui.kernel.lua.program import Program
 from evatui.kernel.lua.threads import Threads
 from evatui.kernel.lua.watchdog import Watchdog
+from evatui.kernel.lua.worker.workers import Workers
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.manifest import Isolation
 
@@ -24,11 +26,13 @@ COOLING_S = 60.0
 class Engine:
     """One a runtime: global threads, a watchdog, and no program of its own.
 
-    Once a minute it frees the states that have gone cold, as ``now`` tells the time.
+    Once a minute it frees the states that have gone cold, as ``now`` tells the time. ``workers`` are the caller's
+    to open and to close, after the engine; without them every program runs in this process.
     """
 
-    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, now: Callable[[], float] = time.monotonic, *, workers: Workers | None = None) -> None:
         self._now = now
+        self._workers = workers
         self._threads = Threads()
         self._watchdog = Watchdog()
         self._programs: WeakSet[LoadedProgram] = WeakSet()
@@ -58,9 +62,15 @@ class Engine:
         if isolation is Isolation.AUTO:
             raise ValueError("where a program runs is to be decided before it is loaded")
         if isolation is Isolation.PROCESS:
-            raise LoadFailed(ErrorKind.UNAVAILABLE, "worker processes are not available here", program.script.name)
+            await self._ready(program)  # a first process is not what the program's time is for
         loaded = LoadedProgram(
-            program, self._threads, self._watchdog, self._now, isolation=isolation, on_strike=on_strike
+            program,
+            self._threads,
+            self._watchdog,
+            self._now,
+            workers=self._workers,
+            isolation=isolation,
+            on_strike=on_strike,
         )
         self._programs.add(loaded)
         outcome = await loaded.enter(None, (), time.monotonic() + timeout_s, None, 0, lambda outcome: outcome)
@@ -68,6 +78,14 @@ class Engine:
             loaded.close()
             raise _load_failed(outcome, program)
         return loaded
+
+    async def _ready(self, program: Program) -> None:
+        problem = "there are no worker processes on this system"
+        if self._workers is not None and self._workers.available:
+            await asyncio.to_thread(self._workers.get_ready)
+            problem = self._workers.problem
+        if problem:
+            raise LoadFailed(ErrorKind.UNAVAILABLE, problem, program.script.name)
 
     def cool(self) -> None:
         """Frees the states that nobody has used for ten minutes; the next call makes its own."""

@@ -63,6 +63,8 @@ def judge(answer: tuple[Any, ...], program: Program) -> Outcome | Question | Mis
             return Missing(name)
         case (Answer.REFUSED,):
             return Refused()
+        case (Answer.LOST, reason):
+            return Verdict(ErrorKind.INTERNAL, reason, retryable=True)
     return Verdict(ErrorKind.INTERNAL, "the sandbox failed")
 
 

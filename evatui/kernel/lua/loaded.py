@@ -17,6 +17,7 @@ from evatui.kernel.lua.program import Program
 from evatui.kernel.lua.state import State
 from evatui.kernel.lua.threads import Threads
 from evatui.kernel.lua.watchdog import Watchdog
+from evatui.kernel.lua.worker.workers import Workers
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.manifest import Isolation
 
@@ -45,11 +46,13 @@ class LoadedProgram:
         watchdog: Watchdog,
         now: Callable[[], float],
         *,
+        workers: Workers | None,
         isolation: Isolation,
         on_strike: Callable[[ErrorKind], None] | None,
     ) -> None:
         self.program = program
         self.watchdog = watchdog
+        self._workers = workers
         self._isolation = isolation
         self._on_strike = on_strike
         self._threads = threads
@@ -73,7 +76,12 @@ class LoadedProgram:
         return self._isolation
 
     def move_to_process(self) -> None:
-        """From now on new states are worker processes. Calls in flight end where they are. From any thread."""
+        """From now on new states are worker processes. Calls in flight end where they are. From any thread.
+
+        Where there are no workers it stays in this process, as ``isolation`` then says.
+        """
+        if self._workers is None or not self._workers.available:
+            return
         with self._lock:
             self._isolation = Isolation.PROCESS
             kept = [entry for entry in self._idle if entry[0].isolation is Isolation.PROCESS]
@@ -175,7 +183,9 @@ class LoadedProgram:
             state.close()
 
     def fresh(self) -> StatePort:
-        return State(self.program)
+        if self._workers is not None and self._isolation is Isolation.PROCESS:
+            return self._workers.fresh(self.program)
+        return State(self.program.memory_bytes)
 
     def leave(self, call: Call[Any], state: StatePort | None) -> None:
         """The call is over; its state, if given, serves again."""

@@ -61,10 +61,14 @@ class Raised:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A limit was hit or the call was ended from outside; no handler can catch that."""
+    """A limit was hit or the call was ended from outside; no handler can catch that.
+
+    ``retryable``: it was no fault of the call's, and the next one gets a fresh state.
+    """
 
     kind: ErrorKind
     message: str
+    retryable: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from evatui.kernel.lua.prelude import BOOT, compiled
 from evatui.kernel.lua.program import Program
 from evatui.kernel.model.manifest import Isolation
 
-__all__ = ["Answer", "Operation", "State"]
+__all__ = ["Answer", "Operation", "State", "packed"]
 
 
 class Operation(IntEnum):
@@ -41,6 +41,8 @@ class Answer(IntEnum):
     REFUSED = 9
     RETURNED_ROW = 10
     ASKED_ROW = 11
+    LOST = 12
+    """Never from a state itself: it has gone. With the reason, which is for people."""
 
 
 UNLIMITED: Final = 0
@@ -63,7 +65,7 @@ class State:
 
     isolation: ClassVar = Isolation.IN_PROCESS
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, memory_bytes: int) -> None:
         self._lua = lua54.LuaRuntime(
             encoding="utf-8",
             register_eval=False,
@@ -74,22 +76,14 @@ class State:
         )
         seeds = [int.from_bytes(secrets.token_bytes(7)) for _ in range(4)]
         self._put, self._run = self._lua.execute(BOOT, *seeds, *compiled(), mode="t")
-        self._memory = program.memory_bytes + program.memory_bytes // 8
+        self._memory = memory_bytes + memory_bytes // 8
         self._base = self._lua.get_memory_used(total=True)
         self._lock = threading.Lock()
         self._running = False
         self._killed = False
 
     def load(self, program: Program) -> tuple[Any, ...]:
-        spec = {
-            "script": _chunk(program.script.name, program.script.source),
-            "modules": {name: _chunk(chunk.name, chunk.source) for name, chunk in program.modules.items()},
-            "host": list(program.host_functions),
-            "entries": list(program.entries),
-            "max_output": program.max_output_bytes,
-            "memory": program.memory_bytes,
-        }
-        return self.enter(_LOAD, ormsgpack.packb(spec))
+        return self.enter(_LOAD, packed(program))
 
     def enter(self, operation: int, data: bytes) -> tuple[Any, ...]:
         while True:
@@ -129,6 +123,19 @@ class State:
     def close(self) -> None:
         """A full state takes some milliseconds to free."""
         self._lua = self._put = self._run = None
+
+
+def packed(program: Program) -> bytes:
+    """What the operation ``LOAD`` takes."""
+    spec = {
+        "script": _chunk(program.script.name, program.script.source),
+        "modules": {name: _chunk(chunk.name, chunk.source) for name, chunk in program.modules.items()},
+        "host": list(program.host_functions),
+        "entries": list(program.entries),
+        "max_output": program.max_output_bytes,
+        "memory": program.memory_bytes,
+    }
+    return ormsgpack.packb(spec)
 
 
 def _chunk(name: str, source: bytes) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import math
+import sys
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -16,6 +17,7 @@ __all__ = [
     "MAX_NODES",
     "Unpackable",
     "from_row",
+    "json_like",
     "pack",
     "refusal",
     "resolve_empty",
@@ -77,6 +79,15 @@ def refusal(value: Any) -> Unpackable:
     except Unpackable as problem:
         return problem
     return Unpackable((), "it is not JSON-like")
+
+
+def json_like(value: Any) -> bool:
+    """Whether the value is, whatever its size."""
+    try:
+        _check(value, (), [sys.maxsize, sys.maxsize])
+    except Unpackable:
+        return False
+    return True
 
 
 def _fits(root: Any) -> bool:

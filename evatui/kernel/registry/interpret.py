@@ -26,8 +26,8 @@ def _refused(
 def interpret(outcome: Outcome, candidate: Candidate) -> Response:
     """The `Response` of a handler that ended in ``outcome``; a result is checked against the output schema."""
     match outcome:
-        case Verdict(kind, message):
-            return _refused(kind, message, {}, retryable=kind is ErrorKind.TIMEOUT)
+        case Verdict(kind, message, retryable):
+            return _refused(kind, message, {}, retryable=retryable or kind is ErrorKind.TIMEOUT)
         case BadValue(path, message):
             return _refused(ErrorKind.INVALID_OUTPUT, f"{path or 'the answer'}: {message}", {**_HANDLER, "path": path})
         case Raised():
