@@ -137,15 +137,24 @@ async def test_measured_values_are_looked_at_on_the_way_in(engine: Engine, value
     loaded.close()
 
 
-@pytest.mark.parametrize("value", [math.inf, [2**63], b"raw", {1: 2}, nested(MAX_DEPTH)])
-async def test_an_answer_of_the_host_that_cannot_enter_is_an_error(engine: Engine, value: Any) -> None:
+@pytest.mark.parametrize(
+    ("value", "path"),
+    [
+        (math.inf, "the value"),
+        ({"n": [2**63]}, "/n/0"),
+        (b"raw", "the value"),
+        ({1: 2}, "the value"),
+        (nested(MAX_DEPTH + 1), "/0/0/0/0/0/0/0/0"),
+    ],
+)
+async def test_an_answer_of_the_host_that_cannot_enter_is_an_error(engine: Engine, value: Any, path: str) -> None:
     async def host(function: str, argument: Any) -> Any:
         return value
 
     body = "local ok, e = pcall(ctx.host.call_tool, {}) return {ok, e.kind, e.message}"
     ok, kind, message = await value_of(engine, body, host=host)
     assert (ok, kind) == (False, "HostError")
-    assert message.startswith("the host's answer cannot enter Lua: /1")
+    assert message.startswith(f"the host's answer cannot enter Lua: {path}: ")
 
 
 def test_a_value_that_is_endless_when_written_out_is_refused_early() -> None:

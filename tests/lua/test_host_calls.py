@@ -134,7 +134,7 @@ async def test_an_answer_that_cannot_enter_is_a_host_error(engine: Engine) -> No
     outcome = await outcome_of(engine, "function invoke(ctx) ctx.host.fs_list{} end", host=Recorder())
     assert isinstance(outcome, Raised)
     assert outcome.kind == "HostError"
-    assert "/1/0: a number that is not finite" in outcome.message
+    assert "Lua: /0: a number that is not finite" in outcome.message
 
 
 async def test_an_argument_that_cannot_leave_is_an_error_in_the_handler(engine: Engine) -> None:

@@ -220,14 +220,14 @@ class Call(Generic[T]):
 
     def _go_on(self, state: StatePort, reply: Any) -> _Answer:
         try:
-            answer = self._enter(state, _GO_ON, pack(reply))
+            answer = self._enter(state, _GO_ON, ormsgpack.packb(reply[0]) + pack(reply[1]))
             if not isinstance(answer, Refused):
                 return answer
-            problem = refusal(reply)
+            problem = refusal(reply[1])
         except Unpackable as error:
             problem = error
         failed = _failed(ErrorKind.HOST_ERROR, f"the host's answer cannot enter Lua: {problem}")
-        return self._enter(state, _GO_ON, ormsgpack.packb(failed))
+        return self._enter(state, _GO_ON, b"".join(map(ormsgpack.packb, failed)))
 
     def _load(self, state: StatePort) -> Outcome:
         answer = self._run(state, lambda: state.load(self._owner.program))

@@ -233,14 +233,14 @@ operations[2] = function() -- enter: name, or name and request
   return step(f)
 end
 
-operations[3] = function() -- go on: [true, value] or [false, {kind, message, retryable}]
+operations[3] = function() -- go on: true and a value, or false and {kind, message, retryable}
   last_value = nil
-  local reply = K.unpack(data)
-  if reply[1] then
-    return step(true, reply[2])
+  local ok, after = K.unpack(data)
+  local value = K.unpack(data, after)
+  if ok then
+    return step(true, value)
   end
-  local e = reply[2]
-  return step(false, K.failure(e.kind, e.message, e.retryable))
+  return step(false, K.failure(value.kind, value.message, value.retryable))
 end
 
 operations[4] = function() -- again: what could not be read
