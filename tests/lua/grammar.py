@@ -4,6 +4,7 @@ Each rule is a list of templates. In them ``$n`` stands for a number, ``$x`` a t
 value of any kind, ``$k`` a literal, ``$p`` a pattern, ``$i`` statements, and ``‹…¦…›`` for one of the parts.
 """
 
+# ruff: noqa: E501 (one template, one line)
 from __future__ import annotations
 
 import random

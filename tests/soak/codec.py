@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import math
 import random
@@ -47,7 +46,7 @@ _INTEGERS = sorted(
 )
 _FLOATS = (0.0, -0.0, 1.0, -1.0, 0.1, 1e308, -1e308, 5e-324, 2.0**53, 2.0**63, -(2.0**63), 1e15, 1e16, math.pi)
 _LENGTHS = (0, 1, 31, 32, 255, 256, 65_535, 65_536)
-_LETTERS = "a\0\x7f\"\\/é\u07ff\u0800\uffff\U0001f600\U0010ffff \n"
+_LETTERS = 'a\0\x7f"\\/é\u07ff\u0800\uffff\U0001f600\U0010ffff \n'
 
 
 @dataclass
@@ -157,11 +156,3 @@ async def _compare(loaded: LoadedProgram, value: Any, way: str, number: int, rep
         report.problems.append(f"{number}, {way}: {repr(value)[:200]} ended in {outcome}")
     elif _typed(outcome.value) != _typed(value):
         report.problems.append(f"{number}, {way}: {repr(value)[:200]} came back as {repr(outcome.value)[:200]}")
-
-
-def main() -> None:
-    print("\n".join(asyncio.run(differences(100_000)).lines()))
-
-
-if __name__ == "__main__":
-    main()

@@ -69,7 +69,8 @@ class _Held:
 
     @classmethod
     def now(cls) -> _Held:
-        threads = frozenset(thread.name for thread in threading.enumerate())
+        named = (thread.name for thread in threading.enumerate())
+        threads = frozenset(name for name in named if not name.startswith("asyncio_"))  # the loop's own, for good
         return cls(threads, len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0)
 
 

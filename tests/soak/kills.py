@@ -79,7 +79,7 @@ async def run_kills(count: int, seed: int = 1, at_once: int = 3) -> Report:
         report.problems.append("no call is served any more")
     if loaded.in_flight or engine.stuck or len(engine._watchdog._live) != alarms:
         report.problems.append(
-            f"{loaded.in_flight} in flight, {engine.stuck} stuck, {len(engine._watchdog._live) - alarms} alarms too many"
+            f"{loaded.in_flight} in flight, {engine.stuck} stuck, {len(engine._watchdog._live) - alarms} alarms more"
         )
     loaded.close()
     engine.close()
