@@ -97,20 +97,20 @@ class Runtime:
             invoke=self.call,
             clock=clock,
         )
-        warden = Warden(self.registry, self.sandbox)
-        shadow = Shadow(self.engine, host, clock, self._permissions, warden)
+        self.warden = Warden(self.registry, self._workers)
+        shadow = Shadow(self.engine, host, clock, self._permissions, self.warden)
         publisher = Publisher(self.registry, shadow, self.history, clock, layout.runtime.max_live_generations)
         self.reloader = Reloader(
             self.registry,
             Scanner(layout, tree, self.sandbox, home),
             shadow,
             publisher,
-            warden,
+            self.warden,
             layout.runtime,
             at_once=_LOADS_AT_ONCE if writes else 1,
         )
         self.operations = Operations(
-            self.registry, self.reloader, publisher, warden, self.history, layout, clock, self.sandbox
+            self.registry, self.reloader, publisher, self.warden, self.history, layout, clock, self.sandbox
         )
         self.calls = Calls(self.registry, host, audit, clock, self._permissions, self._levels, layout.name)
         self.shadow = shadow

@@ -28,7 +28,7 @@ def in_force(capability: Capability) -> Isolation | None:
 
 
 def isolation(capability: Capability) -> dict[str, Any]:
-    """``{asked, in_force, why, strikes, demoted_at, …}``."""
+    """``{asked, in_force, why, strikes, warm, demoted_at, demotion_failed_at}``; ``warm`` counts states at rest."""
     candidate = capability.active.candidate if capability.active else capability.candidate
     where, conduct = in_force(capability), capability.conduct
     return {
@@ -40,6 +40,10 @@ def isolation(capability: Capability) -> dict[str, Any]:
             "memory": conduct.strikes[ErrorKind.MEMORY_EXCEEDED],
             "stuck": conduct.stuck,
             "last": conduct.last or None,
+        },
+        "warm": {
+            place.value: capability.active.program.warm(place) if capability.active else 0
+            for place in (Isolation.IN_PROCESS, Isolation.PROCESS)
         },
         "demoted_at": conduct.demoted or None,
         "demotion_failed_at": conduct.stranded or None,

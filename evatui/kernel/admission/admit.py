@@ -27,8 +27,13 @@ from evatui.kernel.workspace.snapshot import Snapshot
 
 __all__ = ["admit", "duplicates", "lua_rejection"]
 
-_PLACES = (("id",), ("lua", "script"), ("lua", "entry"), ("lua", "health_check"))
-_LUA_CODES = {Reason.FILE_MISSING: "EVA-501", Reason.LUA_LOAD_FAILED: "EVA-502", Reason.HEALTH_FAILED: "EVA-503"}
+_PLACES = (("id",), ("lua", "script"), ("lua", "entry"), ("lua", "health_check"), ("isolation",))
+_LUA_CODES = {
+    Reason.FILE_MISSING: "EVA-501",
+    Reason.LUA_LOAD_FAILED: "EVA-502",
+    Reason.HEALTH_FAILED: "EVA-503",
+    Reason.ISOLATION_UNAVAILABLE: "EVA-416",
+}
 _MAX_LUA_MESSAGE = 2_000
 
 
@@ -176,6 +181,8 @@ def _lua_span(candidate: Candidate, file: str | None, line: int | None, reason: 
     names = ["lua.entry", "lua.script"]
     if reason is Reason.HEALTH_FAILED:
         names.insert(0, "lua.health_check")
+    if reason is Reason.ISOLATION_UNAVAILABLE:
+        names.insert(0, "isolation")
     return next((candidate.places[name] for name in names if name in candidate.places), Span(candidate.path))
 
 

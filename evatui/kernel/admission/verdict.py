@@ -20,7 +20,7 @@ class Candidate:
 
     ``permissions`` is what manifest and policy both give; ``isolation`` where it is to run, never ``AUTO``.
     ``warnings`` are rendered. ``places`` says where in the manifest things stand that a later stage may find
-    wrong: ``id``, ``lua.script``, ``lua.entry``, ``lua.health_check`` (those that are written there).
+    wrong: ``id``, ``lua.script``, ``lua.entry``, ``lua.health_check``, ``isolation`` (those that are written there).
     """
 
     manifest: Manifest

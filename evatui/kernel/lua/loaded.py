@@ -75,6 +75,11 @@ class LoadedProgram:
         """Where new states are made: ``IN_PROCESS`` or ``PROCESS``."""
         return self._isolation
 
+    def warm(self, isolation: Isolation) -> int:
+        """How many states wait there for their next call."""
+        with self._lock:
+            return sum(state.isolation is isolation for state, _ in self._idle)
+
     def move_to_process(self) -> None:
         """From now on new states are worker processes. Calls in flight end where they are. From any thread.
 

@@ -116,7 +116,7 @@ class Operations:
             message = f"{capability.id} is disabled by its manifest: set `enabled: true` in {capability.path}"
             raise failure(ErrorKind.CONFLICT, message)
         await self._hold(capability, None)
-        conduct = self._warden.pardon(capability)
+        conduct, before = self._warden.pardon(capability), _name(capability)
         try:
             plan = await self._reloader.run(actor=actor, explicit=True, ids=(capability.id,))
             refused = next((change for change in plan.changes if change.diagnostics), None)
@@ -125,8 +125,10 @@ class Operations:
         except CallFailed:
             capability.conduct = conduct
             raise
-        self._write(Code.CAPABILITY_ENABLED, capability, _name(capability), actor)
-        return self._receipt(capability, "enable", None, _name(capability), actor, started, note=note)
+        serves = _name(capability)
+        self._write(Code.CAPABILITY_ENABLED, capability, serves, actor)
+        source = before if before != serves else None
+        return self._receipt(capability, "enable", source, serves, actor, started, note=note)
 
     async def rollback(
         self, capability_id: str, actor: Actor, to: str | None = None, if_generation: str | None = None

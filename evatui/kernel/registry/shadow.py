@@ -13,6 +13,7 @@ from evatui.kernel.lua.program import Chunk, Program
 from evatui.kernel.model.call import KERNEL
 from evatui.kernel.model.clock import Clock
 from evatui.kernel.model.diagnostic import Reason
+from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.ids import new_id
 from evatui.kernel.model.permissions import Permissions
 from evatui.kernel.model.text import clean_line
@@ -56,6 +57,8 @@ class Shadow:
                 on_strike=self._warden.strikes_of(candidate),
             )
         except LoadFailed as failed:
+            if failed.kind is ErrorKind.UNAVAILABLE:
+                return _refused(candidate, Reason.ISOLATION_UNAVAILABLE, failed.message, None, None)
             return _refused(candidate, Reason.LUA_LOAD_FAILED, failed.message, failed.file, failed.line)
 
     def settle(self, candidate: Candidate, program: LoadedProgram) -> None:

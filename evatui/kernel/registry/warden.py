@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 from evatui.kernel.admission.policy import Policy
 from evatui.kernel.admission.verdict import Candidate
 from evatui.kernel.lua.engine import LoadedProgram
+from evatui.kernel.lua.worker.workers import Workers
 from evatui.kernel.model.call import KERNEL
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.manifest import Isolation, TrustSource
-from evatui.kernel.model.sandbox import SandboxFacts
 from evatui.kernel.records.codes import Code, Outcome
 
 if TYPE_CHECKING:
@@ -54,9 +54,9 @@ class Conduct:
 class Warden:
     """Decides where code runs, and moves it. A demotion holds until an operator lifts it or the runtime ends."""
 
-    def __init__(self, registry: Registry, sandbox: SandboxFacts) -> None:
+    def __init__(self, registry: Registry, workers: Workers) -> None:
         self._registry = registry
-        self._sandbox = sandbox
+        self._workers = workers
         self._trusted: tuple[TrustSource, ...] = tuple(TrustSource)
 
     def place(self, candidate: Candidate) -> Isolation:
@@ -82,9 +82,10 @@ class Warden:
         conduct = capability.conduct
         conduct.strikes[kind] += 1
         conduct.last = self._registry.journal.at()
-        told = conduct.demoted or conduct.stranded
-        if not told and candidate.isolation is Isolation.IN_PROCESS and _enough(candidate, conduct):
-            self._demote(capability, kind)
+        if candidate.isolation is Isolation.IN_PROCESS and not (conduct.demoted or conduct.stranded):
+            self._workers.open()  # in the background, on the first strike: on the last one they are ready
+            if _enough(candidate, conduct):
+                self._demote(capability, kind)
         self._registry.on_change()
 
     def settle(self, candidate: Candidate, program: LoadedProgram) -> None:
@@ -104,7 +105,7 @@ class Warden:
 
     def _left(self, candidate: Candidate) -> bool:
         """Has its source lost the trust that it had when it was admitted?"""
-        return self._sandbox.process and candidate.manifest.trust not in self._trusted
+        return self._workers.available and candidate.manifest.trust not in self._trusted
 
     def pardon(self, capability: Capability) -> Conduct:
         """Forgets what it did; its next generation runs where it belongs. Returns what was forgotten."""
@@ -115,7 +116,7 @@ class Warden:
         journal, conduct = self._registry.journal, capability.conduct
         serving = capability.active.name.id if capability.active else None
         strikes = {kind.value: count for kind, count in conduct.strikes.items()}
-        if self._sandbox.process:
+        if self._workers.available and not self._workers.problem:
             conduct.demoted = journal.at()
             for generation in capability.generations:
                 _move(generation.program)
