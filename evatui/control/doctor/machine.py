@@ -82,10 +82,7 @@ def _number(limit: int) -> int:
 
 def _inotify() -> dict[str, int] | None:
     try:
-        return {
-            name: int((_INOTIFY / f"max_user_{name}").read_text())
-            for name in ("watches", "instances", "queued_events")
-        }  # fmt: skip
+        return {name: int((_INOTIFY / f"max_user_{name}").read_text()) for name in ("watches", "instances")}
     except (OSError, ValueError):
         return None
 
