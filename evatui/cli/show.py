@@ -16,6 +16,7 @@ __all__ = [
     "audit_cells",
     "show_audit",
     "show_capabilities",
+    "show_diagnostics",
     "show_outline",
     "show_plan",
     "show_receipt",
@@ -149,7 +150,7 @@ def show_plan(screen: Screen, data: Mapping[str, Any]) -> None:
     if rows:
         screen.table(("ACTION", "ID", "FROM", "TO", "CLASS"), rows)
     for change in changes:
-        _show_diagnostics(screen, change.get("diagnostics") or ())
+        show_diagnostics(screen, change.get("diagnostics") or ())
     done = "applied" if data["applied"] else "nothing was switched"
     screen.line(f"{done}: {_counted(changes)}", "bold")
     screen.line(f"plan {data['plan_digest']}", "dim")
@@ -167,7 +168,8 @@ def _change(change: Mapping[str, Any]) -> tuple[str | Text, ...]:
     return action, change["id"], *(str(change.get(key) or "–") for key in ("from", "to", "change_class"))
 
 
-def _show_diagnostics(screen: Screen, diagnostics: Sequence[Mapping[str, Any]]) -> None:
+def show_diagnostics(screen: Screen, diagnostics: Sequence[Mapping[str, Any]]) -> None:
+    """As they are rendered, with room around them."""
     for diagnostic in diagnostics:
         screen.show("")
         screen.block(diagnostic.get("rendered") or f"{diagnostic['code']}: {diagnostic['message']}")
@@ -183,7 +185,7 @@ def show_rejections(screen: Screen, data: Mapping[str, Any]) -> None:
         serving = rejection.get("serving")
         screen.line(f"✗ {name}  {rejection['path']}", "bold red")
         screen.line(f"{serving} still serves" if serving else "nothing serves in its place", "dim")
-        _show_diagnostics(screen, rejection["diagnostics"])
+        show_diagnostics(screen, rejection["diagnostics"])
 
 
 def show_receipt(screen: Screen, data: Mapping[str, Any]) -> None:

@@ -14,6 +14,7 @@ from click.shell_completion import get_completion_class
 from evatui import __version__
 from evatui.cli.answer import Answer
 from evatui.cli.audit import audit
+from evatui.cli.authoring import add_authoring, schema
 from evatui.cli.capability import capability
 from evatui.cli.doctor import doctor
 from evatui.cli.given import Folder
@@ -37,6 +38,8 @@ def eva() -> None:
 
 eva.add_command(capability)
 eva.add_command(audit)
+eva.add_command(schema)
+add_authoring(capability)
 eva.add_command(doctor)
 
 

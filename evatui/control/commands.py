@@ -40,6 +40,7 @@ _ALL = (
     Command("doctor", "Is this machine fit to run the workspace: sandbox, limits, permissions, libraries"),
     Command("capability.list", "Every capability with its state"),
     Command("capability.inspect", "One capability: manifest, permissions, generations, limits"),
+    Command("capability.render", "A manifest as it is understood, with the origin of each value"),
     Command("capability.health", "Run the health check of the active generation"),
     Command("capability.call", "Call a capability", effects=True),
     Command("capability.plan", "What a reload would change; nothing is switched"),

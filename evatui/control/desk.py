@@ -9,6 +9,7 @@ from typing import Any
 
 from evatui.control.answers import inspected, listed, rejections, status
 from evatui.control.operator import CommandFailed
+from evatui.control.render import rendered_manifest
 from evatui.control.snapshot import ConsoleSnapshot, Cursor
 from evatui.control.view import View
 from evatui.kernel.model.call import Actor, CallRequest
@@ -48,6 +49,7 @@ class Desk:
             "doctor": self._doctor,
             "capability.list": self._list,
             "capability.inspect": self._inspect,
+            "capability.render": self._render,
             "capability.health": self._health,
             "capability.call": self._call,
             "capability.plan": self._plan,
@@ -138,6 +140,12 @@ class Desk:
         events, lost = self._runtime.bus.since(_number(params, "since") or 0)
         shown = events[:_MAX_EVENTS]
         return {"events": [event.to_json() for event in shown], "dropped": lost, "more": len(events) > len(shown)}
+
+    async def _render(self, params: Params, actor: Actor) -> dict[str, Any]:
+        wanted = _needed(params, "id")
+        strays = self._runtime.registry.strays
+        path = wanted if wanted in strays else self._capability(wanted).path
+        return {"id": wanted, **await asyncio.to_thread(rendered_manifest, self._runtime.layout, path)}
 
     async def _health(self, params: Params, actor: Actor) -> dict[str, Any]:
         capability = self._capability(_needed(params, "id"))

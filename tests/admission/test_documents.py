@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 import evatui
-from evatui.kernel.admission.documents import manifest_document, policy_document
+from evatui.kernel.admission.documents import adapter_document, manifest_document, policy_document
 from evatui.kernel.workspace.layout import Layout, WorkspaceError, open_layout
 from evatui.kernel.workspace.settings import Settings
 from tests.admission.harness import MANIFEST, NOTES, POLICY, Candidate, edited, judge
@@ -26,7 +26,9 @@ def document(name: str) -> Any:
     return json.loads((SCHEMAS / f"evatui.{name}.schema.json").read_text())
 
 
-@pytest.mark.parametrize(("name", "made"), [("manifest", manifest_document), ("policy", policy_document)])
+@pytest.mark.parametrize(
+    ("name", "made"), [("manifest", manifest_document), ("adapter", adapter_document), ("policy", policy_document)]
+)
 def test_the_file_is_what_the_tables_say(name: str, made: Any) -> None:
     assert document(name) == made(), (
         f"write schemas/evatui.{name}.schema.json anew from evatui.kernel.admission.documents"

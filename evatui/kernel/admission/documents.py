@@ -1,14 +1,15 @@
-"""The formats of manifest and policy as JSON Schema documents, made from the same tables that check them."""
+"""The formats of manifest, adapter and policy as JSON Schema documents, made from the same tables that check them."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from evatui.kernel.admission.adapter_rules import ADAPTER, TRANSPORTS
 from evatui.kernel.admission.manifest_rules import MANIFEST
 from evatui.kernel.admission.policy_rules import POLICY
 from evatui.kernel.model.manifest import Kind
 
-__all__ = ["manifest_document", "policy_document"]
+__all__ = ["adapter_document", "manifest_document", "policy_document"]
 
 _NEEDED = {
     Kind.LUA_TOOL: ("capabilities",),
@@ -33,6 +34,19 @@ def _needs(kind: Kind, *names: str) -> dict[str, Any]:
     if "capabilities" in names:
         wanted["properties"]["capabilities"] = {"minItems": 1}
     return {"if": {"properties": {"kind": {"const": kind.value}}}, "then": wanted}
+
+
+def adapter_document() -> dict[str, Any]:
+    """``schemas/evatui.adapter.schema.json``: each transport requires the block of its name."""
+    blocks = [
+        {
+            "if": {"required": ["transport"], "properties": {"transport": {"const": name}}},
+            "then": {"required": [name], "properties": {name: {"not": {"type": "null"}}}},
+            "else": {"properties": {name: {"type": "null"}}},
+        }
+        for name in TRANSPORTS
+    ]
+    return {"$schema": _DRAFT, "title": "Manifest of an adapter", **ADAPTER.schema(), "allOf": blocks}
 
 
 def policy_document() -> dict[str, Any]:

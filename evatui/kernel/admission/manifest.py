@@ -126,6 +126,7 @@ def _build(raw: dict[str, Any], source: TrustSource) -> Manifest:
         trust=max(source, declared, key=order.index),
         mcp=_mcp(raw["mcp"]),
         runtime_gate=_gate(raw["runtime_gate"]),
+        expose_as_capability=raw["expose_as_capability"],
         state_schema=raw["state"]["schema_version"],
         raw=MappingProxyType(raw),
     )

@@ -26,7 +26,7 @@ from evatui.kernel.model.ids import CAPABILITY_ID, CAPABILITY_NAME, VERSION
 from evatui.kernel.model.manifest import AuditLevel, ExamplesPolicy, Isolation, Kind, SideEffects, TrustSource
 from evatui.kernel.workspace.yaml import Node, plain
 
-__all__ = ["MANIFEST"]
+__all__ = ["MANIFEST", "PERMISSIONS", "SCHEMA"]
 
 _FUNCTION = Text("the name of a Lua function", re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}", re.ASCII))
 _MODULE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*", re.ASCII)
@@ -61,6 +61,9 @@ class _SchemaRule:
 
     def schema(self) -> dict[str, Any]:
         return {"anyOf": [FilePath().schema(), {"type": "object"}]}
+
+
+SCHEMA = _SchemaRule()
 
 
 def _migration_goes_up(values: dict[str, Any], at: Pointer, report: Report) -> None:
@@ -118,7 +121,7 @@ _NETWORK = Record(
         "methods": Field(Grant(METHODS), "HTTP methods that may be used.", ["GET"]),
     }
 )
-_PERMISSIONS = Record(
+PERMISSIONS = Record(
     {
         "fs": Field(
             Record(
@@ -233,9 +236,9 @@ MANIFEST = Record(
             [],
         ),
         "lua": Field(_LUA, "The code.", INVALID, required=True),
-        "input_schema": Field(_SchemaRule(), "What callers may send.", required=True, missing=Fault.SCHEMA_MISSING),
-        "output_schema": Field(_SchemaRule(), "What it may answer.", required=True, missing=Fault.SCHEMA_MISSING),
-        "permissions": Field(_PERMISSIONS, "What it may reach; absent is nothing."),
+        "input_schema": Field(SCHEMA, "What callers may send.", required=True, missing=Fault.SCHEMA_MISSING),
+        "output_schema": Field(SCHEMA, "What it may answer.", required=True, missing=Fault.SCHEMA_MISSING),
+        "permissions": Field(PERMISSIONS, "What it may reach; absent is nothing."),
         "limits": Field(_LIMITS, "What a call may use."),
         "reload": Field(_RELOAD, "How it is replaced."),
         "audit": Field(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-__all__ = ["hide", "looks_secret"]
+__all__ = ["VEIL", "hide", "looks_secret", "veiled"]
 
 _SECRET_KEY = re.compile(
     r"(?:^|[_.-])(?:secrets?|tokens?|passwords?|passwd|passphrase|credentials?|authorization|api[_-]?keys?"
@@ -21,6 +22,8 @@ _KNOWN = re.compile(
     r"|-----BEGIN [A-Z ]*KEY-----.*"
 )
 _SHROUD = "•"
+VEIL = _SHROUD * 8
+"""Stands for a value of which not even the length is told."""
 
 
 def looks_secret(key: str) -> bool:
@@ -43,6 +46,21 @@ def hide(lines: Sequence[str], number: int, *, code: bool = False) -> str:
             line = line[: match.end()] + shown
             break
     return _KNOWN.sub(lambda found: _shroud(found[0]), line)
+
+
+def veiled(value: Any) -> Any:
+    """A JSON-like value without what stands under secret-looking keys, or looks like a secret itself."""
+    if isinstance(value, Mapping):
+        return {
+            key: VEIL if looks_secret(str(key)) and _is_value(child) else veiled(child) for key, child in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [veiled(child) for child in value]
+    return _KNOWN.sub(VEIL, value) if isinstance(value, str) else value
+
+
+def _is_value(value: Any) -> bool:
+    return value is not None and value != "" and not isinstance(value, Mapping)
 
 
 def _under_secret_key(lines: Sequence[str], number: int) -> bool:

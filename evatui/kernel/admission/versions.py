@@ -6,16 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from evatui.kernel.admission.report import Report
-from evatui.kernel.model.manifest import Kind
 
 __all__ = ["check_supported"]
 
 
 def check_supported(raw: Mapping[str, Any], report: Report) -> None:
     """Refuses what is valid but not done: a promise that nobody keeps must not look kept."""
-    if raw["kind"] == Kind.LUA_MCP_HANDLER:
-        message = f"the kind {Kind.LUA_MCP_HANDLER} is not supported by this version"
-        report.add("EVA-220", message, report.span(("kind",)), fix="Use lua_tool until then.")
     if raw["reload"]["canary"] is not None:
         message = "reload.canary is not supported by this version"
         report.add("EVA-220", message, report.span(("reload", "canary"), key=True))

@@ -140,6 +140,8 @@ class Manifest:
     trust: TrustSource = TrustSource.PROJECT
     mcp: McpSpec | None = None
     runtime_gate: RuntimeGate | None = None
+    expose_as_capability: bool = False
+    """Has an MCP handler its capability names for everybody, too?"""
     state_schema: int = 1
     """Version of the durable state: its keys are kept apart from those of other versions."""
     raw: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))

@@ -4,25 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from evatui.kernel.model.call import CallRequest
+from evatui.kernel.model.call import CallerType, CallRequest
 from evatui.kernel.model.diagnostic import Reason
 from evatui.kernel.model.errors import CallFailed, ErrorKind, failure
 from evatui.kernel.model.lifecycle import State
+from evatui.kernel.model.manifest import Manifest
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.registry.capability import Capability
 from evatui.kernel.registry.table import Table
 
 __all__ = ["absent", "route", "unserved"]
 
+_OPERATORS = frozenset({CallerType.USER, CallerType.CLI})
 _PREFERENCE = (State.DISABLED, State.DRAINING, State.REJECTED, State.UNREGISTERED)
 
 
 def route(table: Table, request: CallRequest) -> str | None:
     """The id of the provider: the explicit one, else the highest priority, ties by id; None where none serves."""
-    found = table.providers.get(request.capability, ())
+    found = table.providers.get(request.capability) or _handlers(table, request)
     if request.provider is None:
         return found[0] if found else None
     return request.provider if request.provider in found else None
+
+
+def _handlers(table: Table, request: CallRequest) -> tuple[str, ...]:
+    """An operator may call an MCP handler by the name of its tool."""
+    if request.caller.type not in _OPERATORS:
+        return ()
+    return tuple(key for key, active in table.active.items() if _tool(active.manifest) == request.capability)
+
+
+def _tool(manifest: Manifest) -> str | None:
+    return manifest.mcp.tool_name if manifest.mcp else None
 
 
 def absent(capabilities: Iterable[Capability], request: CallRequest) -> CallFailed:
@@ -67,4 +80,4 @@ def _would_provide(capability: Capability, request: CallRequest) -> bool:
     ]
     if request.provider is not None and capability.id != request.provider:
         return False
-    return any(request.capability in manifest.capabilities for manifest in manifests)
+    return any(request.capability in (*manifest.capabilities, _tool(manifest)) for manifest in manifests)

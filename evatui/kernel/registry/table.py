@@ -44,10 +44,11 @@ class Table:
 
 
 def _names(generation: Generation | None) -> tuple[str, ...]:
-    """What it provides to ordinary callers: an MCP handler is for MCP clients only."""
-    if generation is None or generation.manifest.kind is Kind.LUA_MCP_HANDLER:
+    """What it provides to ordinary callers: an MCP handler is for MCP clients only, unless it says otherwise."""
+    manifest = generation.manifest if generation else None
+    if manifest is None or (manifest.kind is Kind.LUA_MCP_HANDLER and not manifest.expose_as_capability):
         return ()
-    return generation.manifest.capabilities
+    return manifest.capabilities
 
 
 EMPTY_TABLE = Table(MappingProxyType({}), MappingProxyType({}))

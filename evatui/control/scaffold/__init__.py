@@ -1,0 +1,1 @@
+"""A new capability that works at once."""
