@@ -1,23 +1,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
-from evatui.kernel.lua import Engine, LoadedProgram, Program, Workers, sandbox_facts
+from evatui.kernel.lua import Engine, Workers, sandbox_facts
 from evatui.kernel.model.manifest import Isolation
-
-
-class PlacedEngine(Engine):
-    """Loads all programs into one isolation."""
-
-    def __init__(self, isolation: Isolation, workers: Workers) -> None:
-        super().__init__(workers=workers)
-        self.isolation = isolation
-
-    async def load(self, program: Program, **options: Any) -> LoadedProgram:
-        return await super().load(program, **{"isolation": self.isolation, **options})
+from tests.lua.placed import PlacedEngine
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import itertools
 import math
 import random
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from evatui.kernel.lua import Engine, LoadedProgram, Returned
+from evatui.kernel.lua import LoadedProgram, Returned
 from evatui.kernel.lua.values import MAX_DEPTH
+from evatui.kernel.model.manifest import Isolation
 from tests.lua.harness import call, program
+from tests.lua.placed import placed_engine
 
 __all__ = ["Report", "differences", "random_tree"]
 
@@ -135,18 +136,17 @@ async def _host(function: str, argument: Any) -> Any:
     return argument
 
 
-async def differences(count: int, seed: int = 1, ways: Sequence[str] = _WAYS) -> Report:
-    """``count`` random values, each through one of the ``ways`` that a value can go."""
-    report, engine = Report(count), Engine()
-    loaded = await engine.load(program(_SCRIPT, memory_bytes=1 << 26, max_output_bytes=1 << 22), timeout_s=20)
-    dice = random.Random(seed)
-    for number, way in zip(range(count), itertools.cycle(ways)):
-        value = random_tree(dice)
-        if way == "through_coroutine" and _depth(value) == MAX_DEPTH:
-            continue  # the list around it makes it too deep
-        await _compare(loaded, value, way, number, report)
-    loaded.close()
-    engine.close()
+async def differences(count: int, seed: int = 1, isolation: Isolation = Isolation.IN_PROCESS) -> Report:
+    """``count`` random values, each through one of the ways that a value can go."""
+    report, dice = Report(count), random.Random(seed)
+    with placed_engine(isolation) as engine:
+        loaded = await engine.load(program(_SCRIPT, memory_bytes=1 << 26, max_output_bytes=1 << 22), timeout_s=20)
+        for number, way in zip(range(count), itertools.cycle(_WAYS)):
+            value = random_tree(dice)
+            if way == "through_coroutine" and _depth(value) == MAX_DEPTH:
+                continue  # the list around it makes it too deep
+            await _compare(loaded, value, way, number, report)
+        loaded.close()
     return report
 
 

@@ -18,7 +18,9 @@ from typing import Any
 
 from evatui.kernel.lua import Engine, LoadedProgram, LoadFailed, Verdict
 from evatui.kernel.model.errors import ErrorKind
+from evatui.kernel.model.manifest import Isolation
 from tests.lua.harness import call, program
+from tests.lua.placed import placed_engine
 
 __all__ = ["Report", "run_crash_campaign"]
 
@@ -78,9 +80,10 @@ class Report:
         ]
 
 
-def run_crash_campaign(calls: int, seed: int = 1) -> Report:
+def run_crash_campaign(calls: int, seed: int = 1, isolation: Isolation = Isolation.IN_PROCESS) -> Report:
     """Runs it in a child process and reads its exit code."""
     command = [sys.executable, "-m", "tests.soak.crash", "--calls", str(calls), "--seed", str(seed)]
+    command += ["--isolation", isolation]
     done = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[2], check=False)
     if done.returncode:
         return Report(0, 0, {}, done.returncode, done.stderr[-2000:])
@@ -99,8 +102,8 @@ def _payload(dice: random.Random) -> Any:
     return dice.choice(shapes)
 
 
-async def _campaign(calls: int, dice: random.Random) -> dict[str, Any]:
-    engine, ends, killed, left = Engine(), Counter[str](), 0, iter(range(calls))
+async def _campaign(engine: Engine, calls: int, dice: random.Random) -> dict[str, Any]:
+    ends, killed, left = Counter[str](), 0, iter(range(calls))
 
     async def host(function: str, argument: Any) -> Any:
         if dice.random() < 0.3:
@@ -134,7 +137,6 @@ async def _campaign(calls: int, dice: random.Random) -> dict[str, Any]:
 
     await asyncio.gather(*(worker() for _ in range(3)))
     assert engine.stuck == 0
-    engine.close()
     return {"calls": ends.total(), "killed": killed, "ends": dict(ends.most_common())}
 
 
@@ -142,8 +144,10 @@ def main() -> None:
     options = argparse.ArgumentParser(prog="python -m tests.soak.crash", description=__doc__)
     options.add_argument("--calls", type=int, default=10_000)
     options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--isolation", type=Isolation, default=Isolation.IN_PROCESS)
     given = options.parse_args()
-    print(json.dumps(asyncio.run(_campaign(given.calls, random.Random(given.seed)))))
+    with placed_engine(given.isolation) as engine:
+        print(json.dumps(asyncio.run(_campaign(engine, given.calls, random.Random(given.seed)))))
 
 
 if __name__ == "__main__":

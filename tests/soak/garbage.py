@@ -15,8 +15,10 @@ from typing import Any
 
 from evatui.kernel.lua import Engine, LoadedProgram, LoadFailed, Outcome, Raised, Returned, Verdict
 from evatui.kernel.model.errors import ErrorKind, failure
+from evatui.kernel.model.manifest import Isolation
 from tests.lua.grammar import garbage, hostile
 from tests.lua.harness import call, program
+from tests.lua.placed import placed_engine
 from tests.soak.reload import percentile
 
 __all__ = ["Report", "run_garbage"]
@@ -79,21 +81,27 @@ async def _host(function: str, argument: Any) -> Any:
     return ["2026-01-01T00:00:00Z", 1] if function == "now" else argument
 
 
-async def run_garbage(count: int, seed: int = 1, seconds: float = 0.3, at_once: int = 2) -> Report:
+async def run_garbage(
+    count: int,
+    seed: int = 1,
+    seconds: float = 0.3,
+    at_once: int = 2,
+    isolation: Isolation = Isolation.IN_PROCESS,
+) -> Report:
     """Calls ``count`` programs, each once, with 16 MiB and ``seconds`` to run."""
-    report, engine = Report(count), Engine()
+    report = Report(count)
     os.environ["EVATUI_CANARY"] = _SECRET
     try:
-        other = await engine.load(program(f"secret = '{_SECRET}' function invoke() return 1 end"), timeout_s=20)
-        numbers = iter(range(seed, seed + count))
-        await asyncio.gather(*(_worker(engine, numbers, seconds, report) for _ in range(at_once)))
-        if await call(other) != Returned(1):
-            report.problems.append("another program was harmed")
-        if engine.stuck:
-            report.problems.append(f"{engine.stuck} threads are stuck")
+        with placed_engine(isolation) as engine:
+            other = await engine.load(program(f"secret = '{_SECRET}' function invoke() return 1 end"), timeout_s=20)
+            numbers = iter(range(seed, seed + count))
+            await asyncio.gather(*(_worker(engine, numbers, seconds, report) for _ in range(at_once)))
+            if await call(other) != Returned(1):
+                report.problems.append("another program was harmed")
+            if engine.stuck:
+                report.problems.append(f"{engine.stuck} threads are stuck")
     finally:
         del os.environ["EVATUI_CANARY"]
-        engine.close()
     return report
 
 

@@ -7,6 +7,7 @@ import gc
 import os
 import tempfile
 import threading
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,8 +17,10 @@ import psutil
 
 from evatui.kernel.lua import Engine, Returned
 from evatui.kernel.model.call import Actor, CallerType, CallRequest
+from evatui.kernel.model.manifest import Isolation
 from evatui.runtime import Runtime
 from tests.lua.harness import call, program
+from tests.lua.placed import placed_engine
 from tests.soak.gone import Gone
 from tests.soak.versions import CAPABILITY, make_workspace, save_by_rename
 
@@ -35,6 +38,7 @@ function invoke(ctx, request)
   return {{version = VERSION, answer = co(), helped = helper.double(VERSION)}}
 end
 """
+_HELPER = program("return {double = function(n) return n * 2 end}").script
 _FREED_WITHIN_S = 15.0
 
 
@@ -79,31 +83,42 @@ async def _host(function: str, argument: Any) -> Any:
     return argument
 
 
-async def run_generations(count: int, warm_up: int = 100) -> Report:
+async def run_generations(count: int, warm_up: int = 100, isolation: Isolation = Isolation.IN_PROCESS) -> Report:
     """Each generation has a script of its own, two states, and is called four times."""
-    report, before, process = Report(count), _Held.now(), psutil.Process()
-    engine, gone = Engine(), Gone()
-    alarms = len(engine._watchdog._live)
-    helper = program("return {double = function(n) return n * 2 end}").script
-    for version in range(count):
-        source = _SCRIPT.format(version=version)
-        loaded = await engine.load(program(source, modules={"helper": helper}, concurrency=2), timeout_s=20)
-        gone.watch(loaded)
-        answers = await asyncio.gather(*(call(loaded, {"text": "é" * 500}, host=_host) for _ in range(4)))
-        expected = {"version": version, "answer": {"n": version, "text": "é" * 500}, "helped": version * 2}
-        if answers != [Returned(expected)] * 4:
-            report.problems.append(f"generation {version} answered {answers}")
-        loaded.close()
-        del loaded
-        if version >= warm_up and version % 10 == 0:
-            report.resident.append(process.memory_info().rss)
-    if alive := await gone.wait(_FREED_WITHIN_S):
-        report.problems.append(f"{alive} generations are not freed")
-    if len(engine._watchdog._live) != alarms:
-        report.problems.append(f"{len(engine._watchdog._live) - alarms} timers are left")
-    engine.close()
+    report, before, others = Report(count), _Held.now(), len(psutil.Process().children(recursive=True))
+    with placed_engine(isolation) as engine:
+        gone, alarms = Gone(), len(engine._watchdog._live)
+        for version in range(count):
+            await _generation(engine, version, gone, report)
+            if version >= warm_up and version % 10 == 0:
+                report.resident.append(psutil.Process().memory_info().rss)
+        if alive := await gone.wait(_FREED_WITHIN_S):
+            report.problems.append(f"{alive} generations are not freed")
+        if len(engine._watchdog._live) != alarms:
+            report.problems.append(f"{len(engine._watchdog._live) - alarms} timers are left")
+        if more := await _processes_beyond(others + (isolation is Isolation.PROCESS)):
+            report.problems.append(f"{more} processes are left")
     _compare(before, report)
     return report
+
+
+async def _processes_beyond(number: int) -> int:
+    """How many processes this one has below it beyond ``number``, once those that end have had the time for it."""
+    patience = time.monotonic() + _FREED_WITHIN_S
+    while (count := len(psutil.Process().children(recursive=True))) > number and time.monotonic() < patience:
+        await asyncio.sleep(0.01)
+    return max(0, count - number)
+
+
+async def _generation(engine: Engine, version: int, gone: Gone, report: Report) -> None:
+    source = _SCRIPT.format(version=version)
+    loaded = await engine.load(program(source, modules={"helper": _HELPER}, concurrency=2), timeout_s=20)
+    gone.watch(loaded)
+    answers = await asyncio.gather(*(call(loaded, {"text": "é" * 500}, host=_host) for _ in range(4)))
+    expected = {"version": version, "answer": {"n": version, "text": "é" * 500}, "helped": version * 2}
+    if answers != [Returned(expected)] * 4:
+        report.problems.append(f"generation {version} answered {answers}")
+    loaded.close()
 
 
 async def reload_and_free(count: int) -> Report:

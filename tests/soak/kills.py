@@ -10,9 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from evatui.kernel.lua import Engine, LoadedProgram, Outcome, Raised, Returned, Verdict
+from evatui.kernel.lua import LoadedProgram, Outcome, Raised, Returned, Verdict
 from evatui.kernel.model.errors import ErrorKind
+from evatui.kernel.model.manifest import Isolation
 from tests.lua.harness import call, program
+from tests.lua.placed import placed_engine
 
 __all__ = ["Report", "run_kills"]
 
@@ -58,33 +60,28 @@ async def _host(function: str, argument: Any) -> Any:
     return argument
 
 
-async def run_kills(count: int, seed: int = 1, at_once: int = 3) -> Report:
+async def run_kills(count: int, seed: int = 1, at_once: int = 3, isolation: Isolation = Isolation.IN_PROCESS) -> Report:
     """``count`` calls; each is ended from outside at a random moment, unless it was over before."""
-    report, dice = Report(count), random.Random(seed)
-    before = set(threading.enumerate())
-    engine = Engine()
-    alarms = len(engine._watchdog._live)
-    hosts = ("call_tool", "wait")
-    loaded = await engine.load(
-        program(_SCRIPT, concurrency=at_once, memory_bytes=2 << 20, host_functions=hosts), timeout_s=20
-    )
-    left = iter(range(count))
+    report, dice, before = Report(count), random.Random(seed), set(threading.enumerate())
+    with placed_engine(isolation) as engine:
+        fields: dict[str, Any] = {"concurrency": at_once, "memory_bytes": 2 << 20}
+        loaded = await engine.load(program(_SCRIPT, host_functions=("call_tool", "wait"), **fields), timeout_s=20)
+        alarms = len(engine._watchdog._live)
+        left = iter(range(count))
 
-    async def worker() -> None:
-        for _ in left:
-            await _one(loaded, dice, report)
+        async def worker() -> None:
+            for _ in left:
+                await _one(loaded, dice, report)
 
-    await asyncio.gather(*(worker() for _ in range(at_once)))
-    if await call(loaded) != Returned("served"):
-        report.problems.append("no call is served any more")
-    if loaded.in_flight or engine.stuck or len(engine._watchdog._live) != alarms:
-        report.problems.append(
-            f"{loaded.in_flight} in flight, {engine.stuck} stuck, {len(engine._watchdog._live) - alarms} alarms more"
-        )
-    loaded.close()
-    engine.close()
-    if left_over := set(threading.enumerate()) - before:
-        report.problems.append(f"threads left: {left_over}")
+        await asyncio.gather(*(worker() for _ in range(at_once)))
+        if await call(loaded) != Returned("served"):
+            report.problems.append("no call is served any more")
+        if loaded.in_flight or engine.stuck or len(engine._watchdog._live) != alarms:
+            left_over = len(engine._watchdog._live) - alarms
+            report.problems.append(f"{loaded.in_flight} in flight, {engine.stuck} stuck, {left_over} alarms more")
+        loaded.close()
+    if threads := {thread for thread in set(threading.enumerate()) - before if not thread.name.startswith("asyncio_")}:
+        report.problems.append(f"threads left: {threads}")
     return report
 
 

@@ -186,7 +186,7 @@ class Call(Generic[T]):
             answer = self._begun()
         else:
             reply, self._reply = self._reply, None
-            answer = self._go_on(self._state, reply)
+            answer = self._ended or self._go_on(self._state, reply)
         while isinstance(answer, Question):
             answer = self._ask(answer)
         if isinstance(answer, Missing):
