@@ -50,7 +50,7 @@ def _found(settings: Settings) -> dict[str, Any]:
     try:
         return settings.ask("doctor")
     except CommandFailed as failed:
-        unfit = Check("runtime", False, failed.message, failed.suggestion)
+        unfit = Check("runtime", False, failed.message, failed.suggestion or "Repair that, and look again.")
     try:
         layout = layout_of(root, settings.state_dir)
     except CommandFailed:

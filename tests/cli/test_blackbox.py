@@ -109,6 +109,18 @@ def test_no_workspace_says_how_to_make_one(tmp_path: Path) -> None:
     assert code == 2
 
 
+def test_the_doctor_needs_neither_a_workspace_nor_a_sound_one(workspace: Path, tmp_path: Path) -> None:
+    code, said = answer("doctor", cwd=tmp_path)
+    assert (code, said["data"]["lock"], said["data"]["permissions"]) == (0, None, None)
+    (workspace / ".eva").mkdir(mode=0o700)
+    (workspace / ".eva/state.db").write_bytes(b"no database" * 500)
+    code, said = answer("doctor", cwd=workspace)
+    (unfit,) = [check for check in said["data"]["checks"] if check["name"] == "runtime"]
+    assert (code, unfit["ok"], bool(unfit["fix"])) == (0, False, True)
+    assert said["data"]["permissions"]["state"]["writable"]
+    assert str(tmp_path) not in json.dumps(said)
+
+
 def test_an_empty_workspace_lists_nothing(tmp_path: Path) -> None:
     (tmp_path / "capabilities").mkdir()
     code, said = answer("capability", "list", cwd=tmp_path)

@@ -193,6 +193,18 @@ async def test_the_menu_has_enable_and_disable_with_reasons(console: OpenConsole
         assert it.operator.sent("capability.enable") == [{"id": "scale-report"}]
 
 
+async def test_what_was_demoted_can_be_taken_back(console: OpenConsole) -> None:
+    moved = capability("wild", 7, marks=("demoted",), isolation="process", isolation_why="moved there after 2 timeouts")
+    async with console(scene(capabilities=(moved,)), answers={"capability.enable": {}}) as it:
+        await it.press("a")
+        await it.armed()
+        await it.press("j", "j", "j", "j", "enter")
+        assert "runs in the process of the runtime again" in it.screen
+        await it.armed()
+        await it.press("enter")
+        assert it.operator.sent("capability.enable") == [{"id": "wild"}]
+
+
 async def test_a_key_in_the_menu_does_what_it_does_outside(console: OpenConsole) -> None:
     async with console() as it:
         await it.press("a")

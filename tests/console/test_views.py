@@ -115,6 +115,23 @@ def test_the_preview_and_its_short_form_name_the_generations_that_are_kept() -> 
     assert all(measure(line) <= 40 for line in preview(row, 40, LOOK)[:12])
 
 
+def test_where_it_runs_is_told_with_the_reason_and_marked_where_it_was_moved() -> None:
+    why = "moved there after 2 timeouts; enable takes it back"
+    moved = capability(
+        "wild", 7, marks=("demoted",), calls=5, errors=2, isolation="process", isolation_why=why
+    )  # fmt: skip
+    for width in (79, 117):
+        row = registry_rows(scene(capabilities=(moved,)), LOOK)[0]
+        shown = plain(lay_out(row, REGISTRY_COLUMNS, shown_columns(REGISTRY_COLUMNS, width)))
+        assert "demoted  2 of 5 failed" in shown
+    assert Query.parse("demoted").select([row]) == [row]
+    assert f"in a process of its own: {why}" in " ".join(text_of(preview(moved, 60, LOOK)).split())
+    assert "demoted" in text_of(brief(moved, 79, LOOK))
+    foreign = replace(moved, marks=("process",), isolation_why="the policy does not trust its source, user", errors=0)
+    (row,) = registry_rows(scene(capabilities=(foreign,)), LOOK)
+    assert "process" in plain(lay_out(row, REGISTRY_COLUMNS, shown_columns(REGISTRY_COLUMNS, 79)))
+
+
 def test_a_card_shows_each_diagnostic_as_it_is_rendered_and_what_serves_meanwhile() -> None:
     shown = text_of(card(refused(), 100, LOOK))
     assert "g38 goes on answering" in shown

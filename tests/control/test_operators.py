@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import shutil
 import sqlite3
 import threading
@@ -158,6 +159,38 @@ async def test_a_state_that_cannot_be_written_is_said_so(holder: LocalOperator, 
             await holder.run("capability.drain", id="greet")
     assert (failed.value.kind, failed.value.retryable) == (ErrorKind.UNAVAILABLE, True)
     assert "in use" in failed.value.message
+
+
+async def test_what_was_moved_to_a_process_is_shown_and_taken_back(operator: Operator, workspace: Path) -> None:
+    hoard = 'function invoke(ctx, request) return {ok = true, result = ("x"):rep(1 << 28)} end'
+    write(workspace, tool("hoard", hoard, limits="{memory_bytes: 4194304}"))
+    await operator.run("capability.reload", ids=["hoard"])
+    for _ in range(2):
+        data = await operator.run("capability.call", name="test.hoard")
+        assert data["response"]["error"]["kind"] == "MemoryExceeded"
+    rows = {row.id: row for row in (await operator.snapshot(Cursor())).capabilities}
+    assert (rows["hoard"].marks, rows["hoard"].isolation) == (("demoted",), "process")
+    assert "2 memory verdicts" in rows["hoard"].isolation_why
+    assert (rows["greet"].marks, rows["greet"].isolation) == ((), "in_process")
+    said = (await operator.run("capability.inspect", id="hoard"))["isolation"]
+    assert (said["in_force"], said["strikes"]["memory"]) == ("process", 2)
+    (event,) = [e for e in (await operator.run("events"))["events"] if e["topic"] == "/capability/demoted"]
+    assert (event["payload"]["id"], event["payload"]["reason"]) == ("hoard", "MemoryExceeded")
+    receipt = await operator.run("capability.enable", id="hoard")
+    assert receipt["from_number"] != receipt["to_number"]
+    rows = {row.id: row for row in (await operator.snapshot(Cursor())).capabilities}
+    assert (rows["hoard"].marks, rows["hoard"].isolation) == ((), "in_process")
+
+
+async def test_the_doctor_of_a_runtime_starts_a_worker_and_names_no_path(operator: Operator, workspace: Path) -> None:
+    data = await operator.run("doctor")
+    checks = {check["name"]: check for check in data["checks"]}
+    assert {"libraries", "workspace", "state folder", "disk", "lock", "clock", "worker processes"} <= set(checks)
+    assert data["ok"] == all(check["ok"] for check in data["checks"])
+    assert data["sandbox"]["worker"]["started"] == data["sandbox"]["process"]
+    assert data["lock"]["pid"] == os.getpid()
+    assert all(check["fix"] for check in data["checks"] if not check["ok"])
+    assert str(workspace.parent) not in json.dumps(data)
 
 
 @pytest.mark.parametrize("actor", ["ann", ["ann"], {"type": []}])
