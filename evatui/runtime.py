@@ -85,8 +85,8 @@ class Runtime:
         self._database = database
         self._tree = tree
         self.sandbox = sandbox_facts()
-        self._workers = Workers()
-        self.engine = Engine(workers=self._workers)
+        self.workers = Workers()
+        self.engine = Engine(workers=self.workers)
         self._journal = Journal(self.bus, audit, clock)
         self.registry = Registry(self._journal, clock)
         host = Host(
@@ -97,7 +97,7 @@ class Runtime:
             invoke=self.call,
             clock=clock,
         )
-        self.warden = Warden(self.registry, self._workers)
+        self.warden = Warden(self.registry, self.workers)
         shadow = Shadow(self.engine, host, clock, self._permissions, self.warden)
         publisher = Publisher(self.registry, shadow, self.history, clock, layout.runtime.max_live_generations)
         self.reloader = Reloader(
@@ -251,7 +251,7 @@ class Runtime:
     def _shut(self) -> None:
         self._journal.close()
         self.engine.close()
-        self._workers.close()
+        self.workers.close()
         self.audit.close()
         self._database.close()
         self._tree.close()

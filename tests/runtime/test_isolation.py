@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import psutil
@@ -29,7 +30,7 @@ function invoke(ctx, request)
   return {ok = true, result = {how = how, by = "one"}}
 end
 """
-LIMITS = "{timeout_ms: 150, memory_bytes: 4194304}"
+LIMITS = "{timeout_ms: 400, memory_bytes: 4194304}"
 PATH = "capabilities/tools/wild.lua"
 
 pytestmark = pytest.mark.skipif(not hasattr(psutil.Process, "terminal"), reason="worker processes are forked here")
@@ -39,6 +40,18 @@ pytestmark = pytest.mark.skipif(not hasattr(psutil.Process, "terminal"), reason=
 def wild(workspace: Path) -> Path:
     write(workspace, tool("wild", WILD, limits=LIMITS))
     return workspace
+
+
+@pytest.fixture
+async def ready(start) -> Callable[[], Awaitable[Runtime]]:
+    """Opens the workspace, with workers at hand: the first one costs a call what a second one does not."""
+
+    async def ready() -> Runtime:
+        runtime = await start()
+        await asyncio.to_thread(runtime.workers.get_ready)
+        return runtime
+
+    return ready
 
 
 @pytest.fixture
@@ -68,8 +81,8 @@ def events(runtime: Runtime) -> list[str]:
 
 
 @pytest.mark.parametrize("how", [("spin", "spin"), ("hoard", "hoard"), ("spin", "hoard")])
-async def test_two_strikes_move_a_capability_to_a_process_of_its_own(start, wild: Path, how: tuple[str, ...]) -> None:
-    runtime = await start()
+async def test_two_strikes_move_a_capability_to_a_process_of_its_own(ready, wild: Path, how: tuple[str, ...]) -> None:
+    runtime = await ready()
     kinds = {"spin": ErrorKind.TIMEOUT, "hoard": ErrorKind.MEMORY_EXCEEDED}
     assert await do(runtime, how[0]) is kinds[how[0]]
     assert (where(runtime), events(runtime)) == (IN, [])
@@ -95,13 +108,13 @@ async def test_two_strikes_move_a_capability_to_a_process_of_its_own(start, wild
     assert (record["outcome"], record["capability_id"], record["error_kind"]) == ("ok", "wild", kinds[how[1]])
 
 
-async def test_strikes_are_counted_over_generations_and_no_new_one_gets_round_them(start, wild: Path) -> None:
-    runtime = await start()
-    await do(runtime, "spin")
+async def test_strikes_are_counted_over_generations_and_no_new_one_gets_round_them(ready, wild: Path) -> None:
+    runtime = await ready()
+    await do(runtime, "hoard")
     save(wild, PATH, WILD.replace("one", "two"))
     await runtime.reloader.run(explicit=True)
     assert where(runtime) is IN
-    await do(runtime, "spin")
+    await do(runtime, "hoard")
     assert where(runtime) is OUT
     for manifest in ("auto", "in_process"):
         write(wild, tool("wild", WILD.replace("one", manifest), limits=LIMITS, isolation=manifest))
@@ -112,9 +125,9 @@ async def test_strikes_are_counted_over_generations_and_no_new_one_gets_round_th
     assert (await do(runtime), where(runtime)) == ("auto", OUT)
 
 
-async def test_a_call_in_flight_ends_where_it_is(start, wild: Path) -> None:
+async def test_a_call_in_flight_ends_where_it_is(ready, wild: Path) -> None:
     write(wild, tool("wild", WILD, limits="{timeout_ms: 20000, memory_bytes: 4194304, host_calls: 1000000}"))
-    runtime = await start()
+    runtime = await ready()
     waiting = asyncio.create_task(do(runtime, "wait"))
     wild_one = runtime.registry.capabilities["wild"]
     await until(lambda: wild_one.in_flight)
@@ -126,26 +139,26 @@ async def test_a_call_in_flight_ends_where_it_is(start, wild: Path) -> None:
     assert workers() == 1
 
 
-async def test_enable_takes_it_back_as_a_new_generation_and_forgets(start, wild: Path) -> None:
-    runtime = await start()
+async def test_enable_takes_it_back_as_a_new_generation_and_forgets(ready, wild: Path) -> None:
+    runtime = await ready()
     for _ in range(2):
-        await do(runtime, "spin")
+        await do(runtime, "hoard")
     before = runtime.table.active["wild"].name
     receipt = await runtime.operations.enable("wild", ANN)
     assert (receipt.source, receipt.target) == (before, runtime.table.active["wild"].name)
     assert receipt.source != receipt.target
     assert "in the process of the runtime again" in receipt.note
     assert (await do(runtime), where(runtime)) == ("one", IN)
-    await do(runtime, "spin")
+    await do(runtime, "hoard")
     assert where(runtime) is IN
-    await do(runtime, "spin")
+    await do(runtime, "hoard")
     assert (where(runtime), events(runtime)) == (OUT, ["demoted", "demoted"])
 
 
-async def test_what_is_refused_by_now_stays_where_it_was_moved(start, wild: Path) -> None:
-    runtime = await start()
+async def test_what_is_refused_by_now_stays_where_it_was_moved(ready, wild: Path) -> None:
+    runtime = await ready()
     for _ in range(2):
-        await do(runtime, "spin")
+        await do(runtime, "hoard")
     policy = wild / "capabilities/policies/default.yaml"
     policy.write_text(policy.read_text() + "deny: {kinds: [lua_tool]}\n")
     with pytest.raises(CallFailed):
@@ -155,12 +168,12 @@ async def test_what_is_refused_by_now_stays_where_it_was_moved(start, wild: Path
 
 
 async def test_in_process_by_hand_is_not_moved_for_verdicts_but_for_threads_that_do_not_come_back(
-    start, wild: Path
+    ready, wild: Path
 ) -> None:
     write(wild, tool("wild", WILD, limits=LIMITS, isolation="in_process"))
-    runtime = await start()
+    runtime = await ready()
     for _ in range(3):
-        await do(runtime, "spin")
+        await do(runtime, "hoard")
     assert (where(runtime), events(runtime)) == (IN, [])
     strike = runtime.warden.strikes_of(runtime.table.active["wild"].candidate)
     for _ in range(2):
@@ -169,9 +182,9 @@ async def test_in_process_by_hand_is_not_moved_for_verdicts_but_for_threads_that
     assert await do(runtime) == "one"
 
 
-async def test_a_caller_in_a_hurry_proves_nothing(start, wild: Path) -> None:
+async def test_a_caller_in_a_hurry_proves_nothing(ready, wild: Path) -> None:
     write(wild, tool("wild", WILD, limits="{timeout_ms: 20000}"))
-    runtime = await start()
+    runtime = await ready()
     for _ in range(3):
         report = await call(runtime, "test.wild", {"how": "spin"}, timeout_ms=20)
         assert report.response.error.kind is ErrorKind.TIMEOUT
@@ -181,7 +194,7 @@ async def test_a_caller_in_a_hurry_proves_nothing(start, wild: Path) -> None:
 async def test_where_there_are_no_workers_it_says_so_and_stays(start, wild: Path, nowhere: None) -> None:
     runtime = await start()
     for _ in range(3):
-        await do(runtime, "spin")
+        await do(runtime, "hoard")
     assert (where(runtime), events(runtime)) == (IN, ["demotion_failed"])
     assert await do(runtime) == "one"
     row = next(row for row in listed(runtime)["capabilities"] if row["id"] == "wild")
@@ -194,10 +207,10 @@ async def test_where_there_are_no_workers_it_says_so_and_stays(start, wild: Path
 
 @pytest.mark.parametrize("manifest", [{"isolation": "process"}, {"trust": "{source: third_party}"}])
 async def test_what_belongs_in_a_process_is_loaded_and_called_there(
-    start, workspace: Path, manifest: dict[str, str]
+    ready, workspace: Path, manifest: dict[str, str]
 ) -> None:
     write(workspace, tool("wild", WILD, **manifest))
-    runtime = await start()
+    runtime = await ready()
     assert where(runtime) is OUT
     assert await do(runtime) == "one"
     assert workers() == 1
@@ -216,8 +229,8 @@ async def test_what_belongs_in_a_process_is_refused_where_there_is_none(
     assert refused.rejection.diagnostics[0].reason.value == "isolation_unavailable"
 
 
-async def test_a_source_that_loses_its_trust_leaves_the_process(start, wild: Path) -> None:
-    runtime = await start()
+async def test_a_source_that_loses_its_trust_leaves_the_process(ready, wild: Path) -> None:
+    runtime = await ready()
     assert (await do(runtime), where(runtime)) == ("one", IN)
     policy = wild / "capabilities/policies/default.yaml"
     policy.write_text(policy.read_text() + "trusted_sources: [user]\n")

@@ -101,6 +101,7 @@ class Warden:
         for capability in self._registry.capabilities.values():
             for generation in capability.generations:
                 if self._left(generation.candidate):
+                    self._workers.open()
                     _move(generation.program)
 
     def _left(self, candidate: Candidate) -> bool:
