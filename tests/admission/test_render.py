@@ -91,6 +91,15 @@ SECRET = "hunter2hunter2hunter2"
         f"note: ghp_{SECRET}",
         f"description: [ghp_{SECRET}, a]",
         f"access_key: [{SECRET}]",
+        f"tokens: [\n  a,\n  {SECRET}]",
+        f"tokens: [\n{SECRET}]",
+        f"password: abc\n  {SECRET}",
+        f'password: "abc\n  {SECRET}"',
+        f"password: 'it''s\n{SECRET}'",
+        f"password:\n  value:\n    {SECRET}",
+        f"password: {{value: {SECRET}}}",
+        f"x: {{a: 1, 'client_secret': {SECRET}, b: 2}}",
+        f"headers:\n  - Authorization: Bearer {SECRET}",
     ],
 )
 def test_what_looks_like_a_secret_is_never_shown(layout: Layout, line: str) -> None:

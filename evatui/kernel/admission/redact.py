@@ -15,8 +15,10 @@ _SECRET_KEY = re.compile(
 )
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _KEY = re.compile(r"""(?P<key>[A-Za-z0-9_.-]+)["']?\s*[:=]\s*""")
-_QUOTED = re.compile(r"""\"[^"]*"?|'[^']*'?""")
-_ONLY_KEY = re.compile(r"""\s*(?:-\s+)*["']?(?P<key>[A-Za-z0-9_.-]+)["']?\s*:\s*(?:[|>][-+0-9]*)?\s*""")
+_QUOTED = re.compile(r"""\"[^"]*"?|'[^']*'?|\[(=*)\[.*?(?:\]\1\]|$)""")
+_QUOTES = re.compile(r"""\"(?:[^"\\]|\\.)*\"|'(?:[^']|'')*'""", re.DOTALL)
+_REACH = 200
+"""Lines above that are looked at."""
 _KNOWN = re.compile(
     r"(?:gh[pousr]_|github_pat_|glpat-|xox[abprs]-|sk-|AKIA|AIza|eyJ)[A-Za-z0-9_./+=-]{12,}"
     r"|-----BEGIN [A-Z ]*KEY-----.*"
@@ -41,7 +43,7 @@ def hide(lines: Sequence[str], number: int, *, code: bool = False) -> str:
         return _shroud(line)
     for match in _KEY.finditer(line):
         value = line[match.end() :]
-        if looks_secret(match["key"]) and not value.startswith("{"):
+        if looks_secret(match["key"]) and not (match["key"] == "credentials" and value.startswith("{")):
             shown = _QUOTED.sub(lambda found: _shroud(found[0]), value) if code else _shroud(value)
             line = line[: match.end()] + shown
             break
@@ -64,16 +66,33 @@ def _is_value(value: Any) -> bool:
 
 
 def _under_secret_key(lines: Sequence[str], number: int) -> bool:
-    """Is this line the value, or a part of the value, of a secret-looking key that stands alone further up?"""
-    line = lines[number - 1]
-    if _KEY.match(line.lstrip(" -\"'")):
+    """Is this line the value, or a part of the value, of a secret-looking key further up?"""
+    above = lines[max(0, number - _REACH) : number - 1]
+    depth = _indent(lines[number - 1])
+    for line in reversed(above):
+        if line.strip() and _indent(line) < depth:
+            depth = _indent(line)
+            if any(map(_is_secret, _KEY.finditer(line))):
+                return True
+    return any(
+        _open("\n".join([line[match.end() :], *above[index + 1 :]]))
+        for index, line in enumerate(above)
+        for match in _KEY.finditer(line)
+        if _is_secret(match)
+    )
+
+
+def _is_secret(match: re.Match[str]) -> bool:
+    """``credentials`` of a policy are described, not given."""
+    return looks_secret(match["key"]) and match["key"] != "credentials"
+
+
+def _open(value: str) -> bool:
+    """Does a quote or a bracket at the beginning of ``value`` go on after its end?"""
+    if not value.startswith(("[", "{", '"', "'")):
         return False
-    depth = _indent(line)
-    for above in reversed(lines[max(0, number - 200) : number - 1]):
-        if above.strip() and _indent(above) < depth:
-            found = _ONLY_KEY.fullmatch(above)
-            return found is not None and looks_secret(found["key"])
-    return False
+    rest = _QUOTES.sub("", value)
+    return rest.startswith(('"', "'")) or sum(map(rest.count, "[{")) > sum(map(rest.count, "]}"))
 
 
 def _indent(line: str) -> int:
