@@ -25,7 +25,7 @@ class Process(Protocol):
         ...
 
     def close(self) -> None:
-        """Lets go of it. It must have been killed. Idempotent."""
+        """Lets go of it, once it was killed or its connection is closed. Idempotent."""
         ...
 
 

@@ -134,7 +134,7 @@ class Nursery:
 
 def _ask(sock: socket.socket, message: tuple[int, int], *passed: int) -> tuple[Any, list[int]]:
     socket.send_fds(sock, [ormsgpack.packb(message)], passed)
-    answer, handles, _, _ = socket.recv_fds(sock, MAX_MESSAGE, 1)
+    answer, handles, _, _ = socket.recv_fds(sock, MAX_MESSAGE, 1, socket.MSG_CMSG_CLOEXEC)
     if not answer:
         raise ConnectionResetError
     return ormsgpack.unpackb(answer), handles

@@ -86,8 +86,11 @@ class WorkerState:
         with self._lock:
             worker, self._worker = self._worker, None
         if worker is not None:
-            worker.sock.close()
-            worker.process.close()
+            _let_go(worker)
+
+    def __del__(self) -> None:
+        if self._worker is not None:
+            _let_go(self._worker)  # it is idle, and ends with its connection
 
     def _end(self, worker: Launched) -> None:
         worker.process.kill()
@@ -101,6 +104,11 @@ class WorkerState:
             return _KILLED
         self.kill()
         return (int(Answer.LOST), f"the worker process was given up: {reason or _told(worker.process.ended())}")
+
+
+def _let_go(worker: Launched) -> None:
+    worker.sock.close()
+    worker.process.close()
 
 
 def _told(ended: int | None) -> str:
