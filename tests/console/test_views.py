@@ -127,6 +127,8 @@ def test_where_it_runs_is_told_with_the_reason_and_marked_where_it_was_moved() -
     assert Query.parse("demoted").select([row]) == [row]
     assert f"in a process of its own: {why}" in " ".join(text_of(preview(moved, 60, LOOK)).split())
     assert "demoted" in text_of(brief(moved, 79, LOOK))
+    assert why in text_of(brief(moved, 79, LOOK))
+    assert "moved there after" in plain(sentence(moved, LOOK, 80))
     foreign = replace(moved, marks=("process",), isolation_why="the policy does not trust its source, user", errors=0)
     (row,) = registry_rows(scene(capabilities=(foreign,)), LOOK)
     assert "process" in plain(lay_out(row, REGISTRY_COLUMNS, shown_columns(REGISTRY_COLUMNS, 79)))

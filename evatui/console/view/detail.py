@@ -56,12 +56,20 @@ def _fields(row: CapabilityRow, width: int) -> list[Line]:
 
 
 def _runs(row: CapabilityRow) -> Line:
-    """Where its code runs, and why there."""
-    if not row.isolation:
-        return EMPTY
-    moved = row.marks and row.marks != ("process",)
-    where = "in a process of its own" if row.isolation == "process" else "in the process of the runtime"
-    return line((where, Ink.WARN if moved else Ink.PLAIN), (f": {row.isolation_why}", Ink.DIM))
+    """Where its code runs, and why there where that is not the usual place."""
+    if row.isolation == "process" or _moved(row):
+        where = "in a process of its own" if row.isolation == "process" else "in the runtime's process"
+        return line((where, Ink.WARN if _moved(row) else Ink.PLAIN), (f": {row.isolation_why}", Ink.DIM))
+    return line("in the runtime's process") if row.isolation else EMPTY
+
+
+def _where(row: CapabilityRow) -> str:
+    return f"{row.isolation.replace('_', '-')}: {row.isolation_why}"
+
+
+def _moved(row: CapabilityRow) -> bool:
+    """Was it moved out of the runtime's process for what it did, or should it have been?"""
+    return "demoted" in row.marks or "demotion failed" in row.marks
 
 
 def _generation(number: str, version: str, row: CapabilityRow, look: Look) -> Line:
@@ -93,7 +101,7 @@ def brief(row: CapabilityRow, width: int, look: Look, elapsed: float = 0.0) -> l
         )
     )
     also = join((beside(item, look, elapsed) for item in row.beside), "  ")
-    rest = line((row.reason or row.description, Ink.PLAIN))
+    rest = line((row.reason or (_where(row) if _moved(row) else row.description), Ink.PLAIN))
     return [first, also or rest or path_of(row, look)]
 
 
@@ -168,7 +176,7 @@ def _about_capability(row: CapabilityRow, look: Look) -> _About:
             since,
             _keys("3", "why") if row.state is State.REJECTED else _keys("a", "actions"),
         )
-    why = line(row.reason) if row.reason else served(row)
+    why = line(row.reason) if row.reason else line((_where(row), Ink.WARN)) if _moved(row) else served(row)
     return what, why, since, _keys("c", "call", "d", "describe")
 
 
