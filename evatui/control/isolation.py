@@ -57,7 +57,7 @@ def why(capability: Capability) -> str:
         return f"moved there after {_counted(capability.conduct)}; enable takes it back"
     said = _by_right(candidate, in_force(capability)) if candidate else ""
     if capability.conduct.stranded:
-        return f"{said}; to be moved after {_counted(capability.conduct)}, but there are no worker processes here"
+        return f"{said}; to be moved after {_counted(capability.conduct)}, but no worker process is to be had"
     return said
 
 

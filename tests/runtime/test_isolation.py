@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -10,6 +11,8 @@ import psutil
 import pytest
 
 from evatui.control.answers import inspected, listed
+from evatui.kernel.lua.worker.launch import NotLaunched
+from evatui.kernel.lua.worker.nursery import Nursery
 from evatui.kernel.model.errors import CallFailed, ErrorKind
 from evatui.kernel.model.lifecycle import State
 from evatui.kernel.model.manifest import Isolation
@@ -33,7 +36,7 @@ end
 LIMITS = "{timeout_ms: 400, memory_bytes: 4194304}"
 PATH = "capabilities/tools/wild.lua"
 
-pytestmark = pytest.mark.skipif(not hasattr(psutil.Process, "terminal"), reason="worker processes are forked here")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere workers are no grandchildren")
 
 
 @pytest.fixture
@@ -199,7 +202,10 @@ async def test_where_there_are_no_workers_it_says_so_and_stays(start, wild: Path
     assert await do(runtime) == "one"
     row = next(row for row in listed(runtime)["capabilities"] if row["id"] == "wild")
     assert row["marks"] == ["demotion failed"]
-    assert "no worker processes here" in inspected(runtime, runtime.registry.capabilities["wild"])["isolation"]["why"]
+    assert (
+        "no worker process is to be had"
+        in inspected(runtime, runtime.registry.capabilities["wild"])["isolation"]["why"]
+    )
     await runtime.close()
     (record,) = [record for record in runtime.audit.tail(50) if record["code"] == "capability.demotion_failed"]
     assert record["outcome"] == "error"
@@ -238,3 +244,23 @@ async def test_a_source_that_loses_its_trust_leaves_the_process(ready, wild: Pat
     assert (await do(runtime), where(runtime), where(runtime, "greet")) == ("one", OUT, OUT)
     assert workers() == 1
     assert events(runtime) == []
+
+
+async def test_workers_that_do_not_start_are_said_so_and_tried_again(start, wild: Path, monkeypatch) -> None:
+    def refuse(self: Nursery) -> None:
+        raise NotLaunched("no room for another process")
+
+    monkeypatch.setattr(Nursery, "start", refuse)
+    write(wild, tool("apart", WILD, isolation="process"))
+    runtime = await start()
+    apart = runtime.registry.capabilities["apart"]
+    found = apart.rejection.diagnostics[0]
+    assert (found.code, found.reason.value) == ("EVA-416", "isolation_unavailable")
+    assert "no room for another process" in found.message
+    assert "isolation: process" in found.rendered
+    for _ in range(2):
+        await do(runtime, "hoard")
+    assert (await do(runtime), where(runtime), events(runtime)) == ("one", IN, ["demotion_failed"])
+    monkeypatch.undo()
+    await runtime.reloader.run()
+    assert (apart.state, where(runtime, "apart")) == (State.ACTIVE, OUT)
