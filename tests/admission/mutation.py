@@ -207,7 +207,11 @@ def _completed(said: Any, default: Any, understood: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    return repr(value).replace("\\t", " ") if not isinstance(value, dict) else {key: _plain(child) for key, child in value.items()}
+    return (
+        repr(value).replace("\\t", " ")
+        if not isinstance(value, dict)
+        else {key: _plain(child) for key, child in value.items()}
+    )
 
 
 class _Core(yaml.SafeLoader):

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evatui.kernel.admission.json_tree import JsonProblem, parse_json, plain_json
 from evatui.kernel.admission.schemas import CompiledSchema
 from evatui.kernel.workspace.layout import Layout
+from evatui.kernel.workspace.yaml import plain
 from tests.admission.harness import GIVES, MANIFEST, NOTES, TAKES, accepted, edited, judge, line_of, only, refused
 
 # the schema, line and column to blame, code, words of the message
@@ -287,3 +291,24 @@ def test_no_violation_means_valid(value: object) -> None:
     }
     valid = jsonschema.Draft202012Validator(schema).is_valid(value)
     assert (CompiledSchema(schema).check(value) == []) is valid
+
+
+JSONISH = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner, max_size=4),
+    max_leaves=15,
+)
+
+
+@given(JSONISH, st.integers(0, 80), st.sampled_from(["", ",", "}", "NaN", "1e999", "\\ud800", '"a":1,"a":2', "\ufeff"]))
+@settings(max_examples=200, deadline=None)
+def test_json_without_positions_is_the_same_json(value: Any, at: int, junk: str) -> None:
+    text = json.dumps(value, ensure_ascii=False)
+    data = (text[:at] + junk + text[at:]).encode("utf-8", "surrogatepass")
+    try:
+        slow = plain(parse_json(data, "f"))
+    except JsonProblem as problem:
+        with pytest.raises(JsonProblem, match=re.escape(problem.message[:20])):
+            plain_json(data, "f")
+    else:
+        assert repr(plain_json(data, "f")) == repr(slow)

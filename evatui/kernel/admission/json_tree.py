@@ -8,12 +8,13 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_right
+from typing import Any
 
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.workspace.lines import line_starts
-from evatui.kernel.workspace.yaml import Node, Place, Style
+from evatui.kernel.workspace.yaml import Node, Place, Style, plain
 
-__all__ = ["MAX_DEPTH", "MAX_NODES", "JsonProblem", "parse_json"]
+__all__ = ["MAX_DEPTH", "MAX_NODES", "JsonProblem", "parse_json", "plain_json"]
 
 MAX_DEPTH = 64
 MAX_NODES = 20_000
@@ -51,6 +52,50 @@ def parse_json(data: bytes, file: str) -> Node:
     if reader.skip() < len(text):
         raise reader.problem("nothing may follow the value")
     return node
+
+
+class _Doubtful(Exception):
+    """Perhaps wrong, perhaps only unusual: the reader with positions decides."""
+
+
+def plain_json(data: bytes, file: str) -> Any:
+    """The same value without positions, many times faster. Raises `JsonProblem`."""
+    try:
+        if len(data) > MAX_NODES or data.count(b"{") + data.count(b"[") > MAX_DEPTH or _ESCAPED_HALF.search(data):
+            raise _Doubtful
+        return _QUICK.decode(data.decode("utf-8-sig"))
+    except (ValueError, RecursionError, _Doubtful):
+        return plain(parse_json(data, file))
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise _Doubtful
+    return found
+
+
+def _whole(text: str) -> int:
+    if len(text) > _LONGEST_SURE:
+        raise _Doubtful
+    return int(text)
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if abs(number) >= _LARGEST:
+        raise _Doubtful
+    return number
+
+
+def _doubt(text: str) -> Any:
+    raise _Doubtful
+
+
+_ESCAPED_HALF = re.compile(rb"\\u[dD][89abcdefABCDEF]")
+_LONGEST_SURE = 15
+_LARGEST = 1e308
+_QUICK = json.JSONDecoder(object_pairs_hook=_unique, parse_int=_whole, parse_float=_finite, parse_constant=_doubt)
 
 
 class _Reader:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -109,7 +108,7 @@ class Field:
 
     def fallback(self) -> Any:
         if self.default is not _UNSET:
-            return copy.deepcopy(self.default)
+            return _copy(self.default)
         return self.rule.complete({}) if isinstance(self.rule, Record) else INVALID
 
     def absent(self) -> Any:
@@ -118,6 +117,13 @@ class Field:
     def schema(self) -> dict[str, Any]:
         found = {"description": self.about, **self.rule.schema()}
         return found if self.fallback() is INVALID else {**found, "default": self.fallback()}
+
+
+def _copy(value: Any) -> Any:
+    """Of a default: text, numbers, and collections of them."""
+    if isinstance(value, dict):
+        return {name: _copy(child) for name, child in value.items()}
+    return [_copy(child) for child in value] if isinstance(value, list) else value
 
 
 @dataclass(frozen=True, slots=True)

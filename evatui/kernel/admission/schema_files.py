@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
 from evatui.kernel.admission.codes import diagnose
-from evatui.kernel.admission.json_tree import JsonProblem, parse_json
+from evatui.kernel.admission.json_tree import JsonProblem, parse_json, plain_json
 from evatui.kernel.admission.report import Pointer, Report
 from evatui.kernel.admission.schema_cost import MAX_WAYS, Ways, pointer_steps
 from evatui.kernel.admission.schema_empty import dead_end
@@ -30,12 +30,13 @@ def schema_file(
     ``shelf`` has what it may refer to. ``for_objects``: it must leave room for an object.
     """
     try:
-        node = parse_json(file.data, name)
+        document = plain_json(file.data, name)
     except JsonProblem as problem:
         return None, [_no_json(problem, name)]
-    if not isinstance(node.value, dict):
-        return None, [diagnose("EVA-303", "the schema is no JSON object", _head(node))]
-    return _compiled(node, name, shelf, for_objects)
+    tree = partial(parse_json, file.data, name)
+    if not isinstance(document, dict):
+        return None, [diagnose("EVA-303", "the schema is no JSON object", _head(tree()))]
+    return _compiled(document, tree, name, shelf, for_objects)
 
 
 def inline_schema(
@@ -44,39 +45,44 @@ def inline_schema(
     """The schema that stands in the manifest itself."""
     node = report.node(at)
     assert node is not None
-    return _compiled(node, "", shelf, for_objects)
+    return _compiled(plain(node), lambda: node, "", shelf, for_objects)
 
 
-def _compiled(node: Node, base: str, shelf: Shelf, for_objects: bool) -> tuple[CompiledSchema | None, list[Diagnostic]]:
-    own: dict[str, Any] = plain(node)
+_Tree = Callable[[], Node]
+"""Reads the schema once more, with positions: only where something in it has to be placed."""
+
+
+def _compiled(
+    own: dict[str, Any], tree: _Tree, base: str, shelf: Shelf, for_objects: bool
+) -> tuple[CompiledSchema | None, list[Diagnostic]]:
     shelf.draft = own.get("$schema")
-    found = list(_placed(node, schema_faults(node, own, partial(shelf.problem, base=base))))
+    found = list(_placed(tree, schema_faults(own, partial(shelf.problem, base=base))))
     reached = shelf.reached(own, base)
     for path, file in reached.items():
         if isinstance(file.document, dict):
-            found += _placed(file.node, schema_faults(file.node, file.document, partial(shelf.problem, base=path)))
+            found += _placed(file.node, schema_faults(file.document, partial(shelf.problem, base=path)))
     if any(fault.level is Level.ERROR for fault in found):
         return None, found
     document = shelf.bundled(own, base, reached)
-    found += _of_the_whole(node, document, for_objects)
+    found += _of_the_whole(tree, document, for_objects)
     if any(fault.level is Level.ERROR for fault in found):
         return None, found
     try:
         return CompiledSchema(document), found
     except ValueError as error:  # whatever only the library itself finds, while it compiles
         message = clean_line(str(getattr(error, "message", error)), 300)
-        return None, [*found, diagnose("EVA-304", message, _head(node))]
+        return None, [*found, diagnose("EVA-304", message, _head(tree()))]
 
 
-def _of_the_whole(node: Node, document: dict[str, Any], for_objects: bool) -> Iterator[Diagnostic]:
+def _of_the_whole(tree: _Tree, document: dict[str, Any], for_objects: bool) -> Iterator[Diagnostic]:
     """What shows only where everything that is referred to is there."""
     if Ways(document).unrolled() > MAX_WAYS:
         message = f"alternatives and references lead to one value in more than {MAX_WAYS:,} ways"
-        yield diagnose("EVA-307", message, _head(node))
+        yield diagnose("EVA-307", message, _head(tree()))
     elif for_objects and (end := dead_end(document)) is not None:
         at = tuple(pointer_steps(end.pointer))
         yield diagnose(
-            "EVA-309", f"no object can fit this schema: {end.message}", place(node, at) if at else _head(node)
+            "EVA-309", f"no object can fit this schema: {end.message}", place(tree(), at) if at else _head(tree())
         )
 
 
@@ -88,7 +94,10 @@ def _no_json(problem: JsonProblem, name: str) -> Diagnostic:
     return diagnose(code, f"the schema is not valid JSON: {problem.message}", *spans)
 
 
-def _placed(node: Node, faults: list[SchemaFault]) -> Iterator[Diagnostic]:
+def _placed(tree: _Tree, faults: list[SchemaFault]) -> Iterator[Diagnostic]:
+    if not faults:
+        return
+    node = tree()
     for fault in faults:
         span = (key_place if fault.key else place)(node, fault.at) if fault.at else _head(node)
         level = Level.WARNING if fault.warning else Level.ERROR

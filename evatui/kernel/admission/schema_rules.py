@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
@@ -13,7 +13,6 @@ import jsonschema_rs
 from evatui.kernel.admission.report import Pointer, nearest
 from evatui.kernel.admission.schema_cost import resolve_pointer
 from evatui.kernel.model.text import clean_line
-from evatui.kernel.workspace.yaml import Node
 
 __all__ = ["OPTIONS", "Registry", "SchemaFault", "schema_faults"]
 
@@ -84,12 +83,12 @@ class SchemaFault:
     warning: bool = False
 
 
-def schema_faults(node: Node, document: Mapping[str, Any], registry: Registry) -> list[SchemaFault]:
+def schema_faults(document: Mapping[str, Any], registry: Registry) -> list[SchemaFault]:
     """Everything wrong with a schema, errors before warnings, at most 20. ``registry``: what it may refer to."""
     draft = document.get("$schema", _NEWEST)
     if not isinstance(draft, str) or draft.rstrip("#") not in _DRAFTS:
         return [SchemaFault("EVA-304", _no_draft(draft), ("$schema",))]
-    faults = [fault for at, part in _subschemas(node) for fault in _own_faults(at, part, document, registry)]
+    faults = [fault for at, part in _subschemas(document) for fault in _own_faults(at, part, document, registry)]
     told = {fault.at for fault in faults if not fault.warning}
     for error in _meta(draft.rstrip("#")).iter_errors(document):
         at: Pointer = tuple(error.instance_path)
@@ -105,38 +104,34 @@ def _no_draft(draft: Any) -> str:
     return f"{message}; did you mean {near}?" if near else message
 
 
-def _subschemas(node: Node, at: Pointer = ()) -> Iterator[tuple[Pointer, Node]]:
+def _subschemas(schema: Any, at: Pointer = ()) -> Iterator[tuple[Pointer, Mapping[str, Any]]]:
     """The schema and every schema within it, with the place of each; booleans and broken parts are left out."""
-    if not isinstance(node.value, dict):
+    if not isinstance(schema, Mapping):
         return
-    yield at, node
-    for name, child in node.value.items():
-        if name in _NAMED and isinstance(child.value, dict):
-            for key, entry in child.value.items():
+    yield at, schema
+    for name, child in schema.items():
+        if name in _NAMED and isinstance(child, Mapping):
+            for key, entry in child.items():
                 yield from _subschemas(entry, (*at, name, key))
-        elif name in _SEVERAL and isinstance(child.value, list):
-            for index, entry in enumerate(child.value):
+        elif name in _SEVERAL and isinstance(child, list):
+            for index, entry in enumerate(child):
                 yield from _subschemas(entry, (*at, name, index))
         elif name in _ONE:
             yield from _subschemas(child, (*at, name))
 
 
-def _entries(node: Node) -> Iterable[tuple[str, Node]]:
-    return node.value.items() if isinstance(node.value, dict) else ()
-
-
-def _own_faults(at: Pointer, node: Node, document: Any, registry: Registry) -> Iterator[SchemaFault]:
+def _own_faults(at: Pointer, schema: Mapping[str, Any], document: Any, registry: Registry) -> Iterator[SchemaFault]:
     old = "draft-04" in document.get("$schema", "")
-    for name, child in _entries(node):
-        if name in _REFERENCES and isinstance(child.value, str):
-            yield from _reference(name, child.value, (*at, name), document, registry)
-        elif name == ("id" if old else "$id") and isinstance(child.value, str):
+    for name, child in schema.items():
+        if name in _REFERENCES and isinstance(child, str):
+            yield from _reference(name, child, (*at, name), document, registry)
+        elif name == ("id" if old else "$id") and isinstance(child, str):
             if at:
                 yield SchemaFault("EVA-305", f"{name} inside a schema starts another one", (*at, name), key=True)
-        elif name == "pattern" and isinstance(child.value, str):
-            yield from _pattern(child.value, (*at, name), key=False)
-        elif name == "patternProperties" and isinstance(child.value, dict):
-            for pattern in child.value:
+        elif name == "pattern" and isinstance(child, str):
+            yield from _pattern(child, (*at, name), key=False)
+        elif name == "patternProperties" and isinstance(child, Mapping):
+            for pattern in child:
                 yield from _pattern(pattern, (*at, name, pattern), key=True)
         elif name not in _KNOWN and (near := nearest(name, _KNOWN)) is not None:
             message = f'unknown keyword "{clean_line(name, 80)}"; did you mean {near}?'

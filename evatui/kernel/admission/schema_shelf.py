@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote
 
-from evatui.kernel.admission.json_tree import JsonProblem, parse_json
+from evatui.kernel.admission.json_tree import JsonProblem, parse_json, plain_json
 from evatui.kernel.admission.schema_cost import resolve_pointer
 from evatui.kernel.admission.schema_parts import pointer_to
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.workspace.files import FileProblem, SourceFile
 from evatui.kernel.workspace.schema_references import referred_path
-from evatui.kernel.workspace.yaml import Node, plain
+from evatui.kernel.workspace.yaml import Node
 
 __all__ = ["Shelf", "ShelfFile"]
 
@@ -26,11 +26,14 @@ _LINKS = frozenset({"$dynamicRef", "$recursiveRef", "$anchor", "$dynamicAnchor"}
 
 @dataclass(frozen=True, slots=True)
 class ShelfFile:
-    """A schema file as a tree and as a plain document."""
+    """A schema file as a plain document; as a tree, where something in it has to be placed."""
 
     path: str
-    node: Node
+    data: bytes
     document: Any
+
+    def node(self) -> Node:
+        return parse_json(self.data, self.path)
 
 
 @dataclass(slots=True)
@@ -46,8 +49,8 @@ class Shelf:
         """Raises `JsonProblem` for what is no JSON, `KeyError` for what could not be read."""
         if path not in self._read:
             try:
-                node = parse_json(self.files[path].data, path)
-                self._read[path] = ShelfFile(path, node, plain(node))
+                data = self.files[path].data
+                self._read[path] = ShelfFile(path, data, plain_json(data, path))
             except JsonProblem as problem:
                 self._read[path] = problem
         found = self._read[path]
