@@ -81,8 +81,15 @@ def show_capabilities(screen: Screen, data: Mapping[str, Any]) -> None:
         screen.table(columns, [_capability(row) for row in rows])
     elif not problems:
         screen.line("This workspace has no capabilities.")
+    for entry in data.get("shadowed") or ():
+        screen.line(f"{entry['name']}: {entry['served_by']} answers, before {', '.join(entry['behind'])}", "dim")
+    for file in data.get("files") or ():
+        screen.line(f"· {file['path']} defines nothing: {file['why']}", "dim")
+    if more := data.get("more_files"):
+        screen.line(f"· and {more} more files define nothing", "dim")
     for problem in problems:
-        screen.line(f"✗ {problem['code']} {problem['message']}", "red")
+        style = "yellow" if problem.get("level") == "warning" else "red"
+        screen.line(f"✗ {problem['code']} {problem['message']}", style)
 
 
 def _capability(row: Mapping[str, Any]) -> tuple[str | Text, ...]:
@@ -98,7 +105,9 @@ def _capability(row: Mapping[str, Any]) -> tuple[str | Text, ...]:
         " ".join(row.get("capabilities") or ()),
         str(row.get("in_flight") or 0),
         _ON_DISK.get(status, status),
-        row.get("reason") or "",
+        f"{row.get('reason') or ''}  {row.get('path') or ''}".strip()
+        if status == "rejected"
+        else row.get("reason") or "",
     )
 
 

@@ -9,10 +9,14 @@ from evatui.control.isolation import isolation
 from evatui.control.view import disk_status, generation_rows, marks, reason_of, rejection_rows, runtime_info
 from evatui.kernel.model.lifecycle import State
 from evatui.kernel.model.permissions import Permissions
+from evatui.kernel.model.text import clean_line
 from evatui.kernel.registry.capability import Capability
 from evatui.runtime import Runtime
 
 __all__ = ["inspected", "listed", "rejections", "status"]
+
+
+_MAX_FILES = 200
 
 
 def status(runtime: Runtime, socket: str | None) -> dict[str, Any]:
@@ -67,7 +71,31 @@ def listed(runtime: Runtime) -> dict[str, Any]:
         }
         for path, (rejection, _) in sorted(runtime.registry.strays.items())
     ]
-    return {"capabilities": rows + strays, "problems": _problems(runtime)}
+    return {
+        "capabilities": rows + strays,
+        "shadowed": _shadowed(runtime),
+        "files": [{"path": clean_line(path), "why": _why_idle(path)} for path in runtime.reloader.idle[:_MAX_FILES]],
+        "more_files": max(0, len(runtime.reloader.idle) - _MAX_FILES),
+        "problems": _problems(runtime),
+    }
+
+
+def _shadowed(runtime: Runtime) -> list[dict[str, Any]]:
+    """Names that several capabilities provide: who answers, and who would in its place."""
+    return [
+        {"name": name, "served_by": ids[0], "behind": list(ids[1:])}
+        for name, ids in sorted(runtime.table.providers.items())
+        if len(ids) > 1
+    ]
+
+
+def _why_idle(path: str) -> str:
+    if path.endswith(".lua"):
+        return "no manifest that can be read names this script"
+    name = path.rpartition("/")[2]
+    if name.endswith((".yaml", ".yml")) or name.startswith("."):
+        return "hidden files define nothing"
+    return "only files whose names end in .yaml or .yml are manifests"
 
 
 def _row(capability: Capability) -> dict[str, Any]:

@@ -39,7 +39,8 @@ class Plan:
 
 
 class Reloader:
-    """``policy`` is the one in force; ``problems`` what was wrong beyond single manifests at ``looked_at``.
+    """``policy`` is the one in force; ``problems`` what was wrong beyond single manifests at ``looked_at``, and
+    ``idle`` the files that no manifest named then.
 
     At most ``at_once`` capabilities change at a time, in the order of their ids: with 1, the numbers
     of new generations depend on nothing but the disk.
@@ -57,6 +58,7 @@ class Reloader:
     ) -> None:
         self.policy: Policy | None = None
         self.problems: tuple[Diagnostic, ...] = ()
+        self.idle: tuple[str, ...] = ()
         self.looked_at = ""
         self._registry = registry
         self._scanner = scanner
@@ -114,7 +116,7 @@ class Reloader:
                 raise failure(ErrorKind.CONFLICT, "the disk or the registry moved since the plan was made")
             self._tell_policy(scan, actor)
             self._warden.follow(scan.policy)
-            self.policy, self.problems = scan.policy, scan.problems
+            self.policy, self.problems, self.idle = scan.policy, scan.problems, scan.idle
             self.looked_at = self._registry.journal.at()
             if not ids:
                 self._set_strays(scan)

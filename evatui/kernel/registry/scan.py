@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from evatui.kernel.admission.admit import admit, duplicates
@@ -27,11 +27,15 @@ _SETTLE_SECONDS = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """``verdicts`` by manifest path; ``problems`` are those beyond single manifests."""
+    """``verdicts`` by manifest path; ``problems`` are those beyond single manifests.
+
+    ``idle`` are files among the manifests and scripts that no manifest names.
+    """
 
     verdicts: Mapping[str, Candidate | Rejection]
     policy: Policy
     problems: tuple[Diagnostic, ...]
+    idle: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +89,7 @@ class Scanner:
             {verdict.path: verdict for verdict in judged},
             policy,
             (*found.problems, *policy_problems),
+            _idle(found.others, seen.values()),
         )
 
     def _still(self, changed: frozenset[str], epoch: str) -> dict[str, _Seen]:
@@ -131,3 +136,8 @@ class Scanner:
             return read_under(self._tree, path, _POLICY_BYTES, self._layout.policies)
         except FileProblem as problem:
             return problem
+
+
+def _idle(others: Iterable[str], seen: Iterable[_Seen]) -> tuple[str, ...]:
+    named = {file.path for entry in seen for file in entry.snapshot.files.values()}
+    return tuple(path for path in others if path not in named)

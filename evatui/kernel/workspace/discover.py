@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from evatui.kernel.model.diagnostic import Diagnostic, Level, Span
 from evatui.kernel.model.ids import fold
@@ -24,11 +24,15 @@ _NO_MANIFESTS = ("policies", "adapters", "examples", "extensions")
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """Paths relative to the workspace, sorted. ``problems`` name what could not be searched."""
+    """Paths relative to the workspace, sorted. ``problems`` name what could not be searched.
+
+    ``others`` are the files that lie there and are neither: scripts first of all, which define nothing by themselves.
+    """
 
     manifests: tuple[str, ...]
     policies: tuple[str, ...]
     problems: tuple[Diagnostic, ...]
+    others: tuple[str, ...] = field(default=(), compare=False)
 
 
 def discover(tree: Tree, layout: Layout) -> Discovery:
@@ -42,12 +46,16 @@ def discover(tree: Tree, layout: Layout) -> Discovery:
     manifests = _Search(tree, elsewhere - set(layout.manifests))
     policies = _Search(tree, set())
     found = manifests.below(layout.manifests, MAX_DEPTH), policies.below(layout.policies, 1)
-    return Discovery(*found, (*manifests.problems, *policies.problems))
+    scripts = _Search(tree, elsewhere | set(layout.manifests))
+    scripts.below(layout.scripts, MAX_DEPTH)
+    others = {*manifests.others, *(path for path in scripts.others if path.endswith(".lua"))}
+    return Discovery(*found, (*manifests.problems, *policies.problems), tuple(sorted(others)))
 
 
 class _Search:
     def __init__(self, tree: Tree, elsewhere: set[str]) -> None:
         self.problems: list[Diagnostic] = []
+        self.others: list[str] = []
         self._tree = tree
         self._elsewhere = elsewhere
         self._searched: set[str] = set()
@@ -101,6 +109,8 @@ class _Search:
 
     def _entry(self, path: str, entry: Entry, depth: int) -> Iterator[str]:
         if is_hidden(entry.name):
+            if ".y" in entry.name and entry.kind is EntryKind.FILE:
+                self.others.append(path)
             return
         kind = self._followed(path) if entry.kind is EntryKind.LINK else entry.kind
         if kind is EntryKind.FOLDER:
@@ -111,6 +121,8 @@ class _Search:
                 self._problem("EVA-117", path, f"and more are not read: there are more than {MAX_FILES:,} files")
             if self._files <= MAX_FILES:
                 yield path
+        elif not entry.name.endswith(".d.lua"):  # types for editors
+            self.others.append(path)
 
     def _followed(self, path: str) -> EntryKind:
         """A link that leads nowhere or outside is told when it is read, as a file."""
