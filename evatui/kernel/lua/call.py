@@ -1,4 +1,4 @@
-"""One entry into a program, from its start to its outcome, over as many steps as it makes host calls."""
+"""One entry into a program, from its start to its outcome, over as many steps as it awaits host calls."""
 
 from __future__ import annotations
 
@@ -8,18 +8,19 @@ import threading
 import time
 from collections.abc import Callable
 from enum import Enum, auto
+from functools import partial
 from types import CoroutineType
 from typing import Any, Final, Generic, TypeVar
 
-import ormsgpack
-
 from evatui.kernel.lua.judge import Missing, Question, Refused, judge
+from evatui.kernel.lua.message import Reply, failed, failure, packed_entry, packed_failure, packed_reply
 from evatui.kernel.lua.outcome import HostPort, Outcome, Raised, Returned, Verdict
 from evatui.kernel.lua.owner import Owner
 from evatui.kernel.lua.port import StatePort
 from evatui.kernel.lua.state import Operation
-from evatui.kernel.lua.values import Unpackable, pack, refusal
-from evatui.kernel.model.errors import CallFailed, ErrorKind
+from evatui.kernel.lua.threads import Then
+from evatui.kernel.lua.values import Unpackable, refusal
+from evatui.kernel.model.errors import ErrorKind
 
 __all__ = ["GRACE_S", "Call"]
 
@@ -37,31 +38,60 @@ _ENDED: Final = {
     ErrorKind.UNAVAILABLE: "the generation no longer takes calls",
 }
 
-
+_NO_ANSWER: Final = failed(ErrorKind.CANCELLED, "the host call was cancelled")
 _Answer = Outcome | Question | Missing | Refused
 
 
 class _Phase(Enum):
     QUEUED = auto()
+    """Or on a thread of Lua, but neither in Lua nor at the host."""
     RUNNING = auto()
     ASKING = auto()
-    """On the thread of Lua, which the host may block."""
+    """On a thread of Lua, which the host may block."""
     WAITING = auto()
     """For what the host does on the loop."""
-    DONE = auto()
-    ABANDONED = auto()
 
 
-_QUEUED, _RUNNING, _ASKING, _WAITING, _DONE, _ABANDONED = _Phase  # names are found sooner than members
+_QUEUED, _RUNNING, _ASKING, _WAITING = _Phase  # names are found sooner than members
+
+
+class _Grace:
+    """Fires when a call that was killed has had its time to end."""
+
+    __slots__ = ("_call", "deadline")
+
+    def __init__(self, call: Call[Any]) -> None:
+        self._call = call
+        self.deadline = time.monotonic() + GRACE_S
+
+    def fire(self) -> None:
+        self._call.abandon()
 
 
 class Call(Generic[T]):
-    """``entry`` None only loads a state. ``arguments`` is None or the request.
+    """``entry`` None only loads a state. ``arguments`` is empty or the request. It is the alarm of its own deadline.
 
     Steps run on the threads of Lua, one at a time, and so do the host calls that answer at once. One that has to
     be awaited ends the step, is run by the loop, and its answer begins the next step. ``finish`` is called exactly
     once, on a thread of Lua.
+
+    A step says where it is in ``_phase`` and only then looks whether the call has ended; whoever ends the call says
+    so in ``_ended`` and only then looks where the step is. So one of them sees the other, without a lock. The lock
+    is for the three that may end it: a kill, the last step, and giving it up.
     """
+
+    _state: StatePort | None = None
+    _phase = _QUEUED
+    _ended: Verdict | None = None
+    _done = False
+    _abandoned = False
+    _lost = False
+    _unharmed = False
+    _fault: ErrorKind | None = None
+    _grace: _Grace | None = None
+    _task: asyncio.Task[Any] | None = None
+    _reply: Reply | None = None
+    _delivered = False
 
     def __init__(
         self,
@@ -75,32 +105,24 @@ class Call(Generic[T]):
         host_calls: int,
         finish: Callable[[Outcome], T],
     ) -> None:
+        self.deadline = deadline
         self._owner = owner
         self._entry = entry
         self._arguments = arguments
         self._size = size
-        self._deadline = deadline
         self._host = host
         self._host_calls = host_calls
         self._finish = finish
         self._loop = asyncio.get_running_loop()
         self._future: asyncio.Future[T] = self._loop.create_future()
-        self._delivered = False
-        self._task: asyncio.Task[Any] | None = None
-        self._reply: tuple[bool, Any] | None = None
-        self._state: StatePort | None = None
         self._lock = threading.Lock()
-        self._phase = _QUEUED
-        self._ended: Verdict | None = None
-        self._unharmed = False
-        self._fault: ErrorKind | None = None
         self._started = time.monotonic()
-        self._alarm = owner.watchdog.watch(deadline, self._time_is_up)
+        owner.watchdog.watch(self)
 
     async def run(self) -> T:
         """What ``finish`` made of the outcome. Cancelled, it first waits until the handler has ended."""
-        if self._started >= self._deadline:
-            self._time_is_up()
+        if self._started >= self.deadline:
+            self.fire()
         self._owner.submit(self._step)
         try:
             return await self._future
@@ -121,42 +143,47 @@ class Call(Generic[T]):
                 continue
         self._future.exception()
 
+    # From any thread
+
     def kill(self, kind: ErrorKind, message: str = "") -> bool:
-        """From any thread. Whether this is what ended the call: it then ends in a `Verdict` of ``kind``."""
+        """Whether this is what ended the call: it then ends in a `Verdict` of ``kind``."""
         with self._lock:
-            if self._phase in (_DONE, _ABANDONED) or self._ended is not None:
+            if self._done or self._ended is not None:
                 return False
             self._ended = Verdict(kind, message or _ENDED.get(kind, "the call was ended from outside"))
-            self._alarm.cancel()
-            self._alarm = self._owner.watchdog.watch(time.monotonic() + GRACE_S, self._abandon)
-            if self._phase is _RUNNING and self._state is not None:
+            self._owner.watchdog.forget(self)
+            self._grace = _Grace(self)
+            self._owner.watchdog.watch(self._grace)
+            phase = self._phase
+            if phase is _RUNNING and self._state is not None:
                 self._fault = kind if kind is ErrorKind.TIMEOUT else None
                 self._state.kill()
-            elif self._phase is _WAITING:
+            elif phase is _WAITING:
                 self._on_loop(self._cancel_task)
         return True
 
-    def _time_is_up(self) -> None:
-        allowed = max(0, round((self._deadline - self._started) * 1000))
+    def fire(self) -> None:
+        """The time is up."""
+        allowed = max(0, round((self.deadline - self._started) * 1000))
         self.kill(ErrorKind.TIMEOUT, f"stopped at its deadline, after {allowed} ms")
 
-    def _abandon(self) -> None:
+    def abandon(self) -> None:
+        """It did not end in time after it was killed: it is answered all the same, and its thread is replaced."""
         with self._lock:
-            if self._phase is _DONE:
+            if self._done or self._abandoned or self._ended is None:
                 return
-            if self._phase is _RUNNING:
+            self._abandoned = True
+            phase, verdict = self._phase, self._ended
+            if phase is _RUNNING:
                 self._fault = ErrorKind.INTERNAL
-            holds_thread = self._phase in (_RUNNING, _ASKING)
-            self._phase = _ABANDONED
-        if holds_thread:
-            self._owner.lost()
-        verdict = self._ended
-        if verdict is not None:
-            self._owner.submit(lambda: self._deliver(verdict, None))
+            self._lost = phase in (_RUNNING, _ASKING)
+            if self._lost:
+                self._owner.lost()
+        self._owner.submit(lambda: self._deliver(verdict, None))
 
     # On a thread of Lua
 
-    def _step(self) -> None:
+    def _step(self) -> Then | None:
         try:
             outcome = self._advance()
         except Exception:  # a defect of the sandbox itself; the call must still end
@@ -164,20 +191,23 @@ class Call(Generic[T]):
             outcome = Verdict(ErrorKind.INTERNAL, "the sandbox failed")
         if outcome is None:
             self._owner.stepped()
-            return
+            return None
+        state = self._state
         with self._lock:
-            abandoned = self._phase is _ABANDONED
-            if not abandoned:
-                self._phase = _DONE
-            state, self._state = self._state, None
+            self._done = True
+            self._state = None
             outcome = self._ended or outcome
-        if abandoned:
-            if state is not None:
-                state.close()
-            self._owner.stepped()
-            return
-        self._alarm.cancel()
-        self._deliver(outcome, state)
+        if not self._abandoned:
+            return self._deliver(outcome, state)
+        self._come_too_late(state)
+        return None
+
+    def _come_too_late(self, state: StatePort | None) -> None:
+        if self._lost:
+            self._owner.found()
+        if state is not None:
+            state.close()
+        self._owner.stepped()
 
     def _advance(self) -> Outcome | None:
         """The outcome, or None where a host call has to be awaited."""
@@ -186,7 +216,7 @@ class Call(Generic[T]):
             answer = self._begun()
         else:
             reply, self._reply = self._reply, None
-            answer = self._ended or self._go_on(self._state, reply)
+            answer = self._ended or self._go_on(self._state, reply or _NO_ANSWER)
         while isinstance(answer, Question):
             answer = self._ask(answer)
         if isinstance(answer, Missing):
@@ -194,8 +224,9 @@ class Call(Generic[T]):
         return Verdict(ErrorKind.INTERNAL, "the sandbox failed") if isinstance(answer, Refused) else answer
 
     def _begun(self) -> _Answer:
+        entry = self._entry
         try:
-            data = self._packed()
+            data = packed_entry(entry, self._arguments, self._size) if entry is not None else b""
         except Unpackable as problem:
             return Verdict(ErrorKind.INVALID_INPUT, f"the request cannot enter Lua: {problem}")
         self._state = state = self._owner.borrow()
@@ -204,49 +235,40 @@ class Call(Generic[T]):
             outcome = self._load(state)
             if not isinstance(outcome, Returned):
                 return outcome
-        if self._entry is None:
+        if entry is None:
             return Returned(None)
-        answer = self._enter(state, _ENTER, data)
+        answer = self._run(state.enter, _ENTER, data)
         if isinstance(answer, Refused):
             self._unharmed = True
             return Verdict(ErrorKind.INVALID_INPUT, f"the request cannot enter Lua: {refusal(self._arguments[0])}")
         return answer
 
-    def _packed(self) -> bytes:
-        data = ormsgpack.packb(self._entry)
-        if self._arguments:
-            data += pack(self._arguments[0], self._size)
-        return data
-
-    def _go_on(self, state: StatePort, reply: Any) -> _Answer:
+    def _go_on(self, state: StatePort, reply: Reply) -> _Answer:
         try:
-            answer = self._enter(state, _GO_ON, ormsgpack.packb(reply[0]) + pack(reply[1]))
+            answer = self._run(state.enter, _GO_ON, packed_reply(reply))
             if not isinstance(answer, Refused):
                 return answer
             problem = refusal(reply[1])
         except Unpackable as error:
             problem = error
-        failed = _failed(ErrorKind.HOST_ERROR, f"the host's answer cannot enter Lua: {problem}")
-        return self._enter(state, _GO_ON, b"".join(map(ormsgpack.packb, failed)))
+        return self._run(state.enter, _GO_ON, packed_failure(problem))
 
     def _load(self, state: StatePort) -> Outcome:
-        answer = self._run(state, lambda: state.load(self._owner.program))
+        answer = self._run(state.load, self._owner.program)
         if isinstance(answer, Missing):
             return Verdict(ErrorKind.NOT_FOUND, f"the script defines no function '{answer.name}'")
         if isinstance(answer, (Question, Refused)):
             return Verdict(ErrorKind.INTERNAL, "the sandbox failed")
         return answer
 
-    def _enter(self, state: StatePort, operation: int, data: bytes) -> _Answer:
-        return self._run(state, lambda: state.enter(operation, data))
-
-    def _run(self, state: StatePort, enter: Callable[[], tuple[Any, ...]]) -> _Answer:
-        with self._lock:
-            if self._ended is not None:
-                return self._ended
-            self._phase = _RUNNING
-        answer = enter()
-        return self._came_back() or judge(answer, self._owner.program)
+    def _run(self, enter: Callable[..., tuple[Any, ...]], *arguments: Any) -> _Answer:
+        self._phase = _RUNNING
+        if self._ended is None:
+            answer = enter(*arguments)
+            self._phase = _QUEUED
+            if self._ended is None:
+                return judge(answer, self._owner.program)
+        return self._ended
 
     def _ask(self, question: Question) -> _Answer | None:
         """What Lua makes of the host's answer; None where that has to be awaited."""
@@ -256,54 +278,43 @@ class Call(Generic[T]):
             return Verdict(ErrorKind.HOST_CALL_LIMIT, "the handler made more host calls than its limit allows")
         if self._host is None or state is None:
             return Verdict(ErrorKind.INTERNAL, "there is no host to ask here")
-        with self._lock:
-            if self._ended is not None:
-                return self._ended
-            self._phase = _ASKING
+        self._phase = _ASKING
+        if self._ended is not None:
+            return self._ended
         try:
             answer = self._host(question.function, question.argument)
+            reply = (True, answer)
         except Exception as error:
-            return self._came_back() or self._go_on(state, _failure(error))
+            answer, reply = None, failure(error)
         if isinstance(answer, CoroutineType):
             return self._leave_to_loop(answer)
-        return self._came_back() or self._go_on(state, (True, answer))
+        self._phase = _QUEUED
+        return self._ended or self._go_on(state, reply)
 
     def _leave_to_loop(self, answer: CoroutineType[Any, Any, Any]) -> Verdict | None:
-        with self._lock:
-            waits = self._ended is None
-            if waits:
-                self._phase = _WAITING
-        if not waits:
+        self._phase = _WAITING
+        if self._ended is not None:
             answer.close()
-            return self._came_back()
+            return self._ended
         self._on_loop(self._wait_for, answer)
         return None
 
-    def _came_back(self) -> Verdict | None:
-        """From Lua, or from the host: what the call has ended in meanwhile."""
-        with self._lock:
-            if self._phase is _ABANDONED:
-                self._owner.found()
-            elif self._ended is None:
-                self._phase = _QUEUED
-            return self._ended
-
-    def _deliver(self, outcome: Outcome, state: StatePort | None) -> None:
+    def _deliver(self, outcome: Outcome, state: StatePort | None) -> Then:
+        self._owner.watchdog.forget(self._grace or self)
+        self._grace = None
         if isinstance(outcome, Verdict) and not (self._unharmed and self._ended is None):
             if state is not None:
                 state.close()
             state = None
             self._blame(outcome)
-        self._owner.leave(self, state)
-        del state
         result: Any = None
-        failure: BaseException | None = None
+        error: BaseException | None = None
         try:
             result = self._finish(outcome)
-        except BaseException as error:
-            failure = error
-        self._owner.stepped()
-        self._on_loop(self._settle, result, failure)
+        except BaseException as failed_to_finish:
+            error = failed_to_finish
+        self._owner.finished(self, state)
+        return partial(self._on_loop, self._settle, result, error)
 
     def _blame(self, verdict: Verdict) -> None:
         fault = verdict.kind if verdict.kind is ErrorKind.MEMORY_EXCEEDED else self._fault
@@ -342,19 +353,9 @@ class Call(Generic[T]):
     def _answered(self, task: asyncio.Task[Any]) -> None:
         self._task = None
         if task.cancelled():
-            self._reply = _failed(ErrorKind.CANCELLED, "the host call was cancelled")
+            self._reply = _NO_ANSWER
         elif (error := task.exception()) is None:
             self._reply = (True, task.result())
         else:
-            self._reply = _failure(error)
+            self._reply = failure(error)
         self._owner.submit(self._step)
-
-
-def _failure(error: BaseException) -> tuple[bool, Any]:
-    if isinstance(error, CallFailed):
-        return _failed(error.error.kind, error.error.message, error.error.retryable)
-    return _failed(ErrorKind.HOST_ERROR, "the host call failed")
-
-
-def _failed(kind: ErrorKind, message: str, retryable: bool = False) -> tuple[bool, Any]:
-    return False, {"kind": kind.value, "message": message, "retryable": retryable}

@@ -36,7 +36,7 @@ class Engine:
         self._threads = Threads()
         self._watchdog = Watchdog()
         self._programs: WeakSet[LoadedProgram] = WeakSet()
-        self._round = self._watchdog.watch(time.monotonic() + COOLING_S, self._cool_again)
+        self._cool_later()
 
     @property
     def stuck(self) -> int:
@@ -92,18 +92,31 @@ class Engine:
         for loaded in tuple(self._programs):
             loaded.cool()
 
-    def _cool_again(self) -> None:
+    def _cool_later(self) -> None:
+        self._round = _Round(self)
+        self._watchdog.watch(self._round)
+
+    def cool_again(self) -> None:
+        """One round of cooling, and an alarm for the next."""
         self._threads.submit(self.cool)  # a full state takes some milliseconds to free
-        self._round = self._watchdog.watch(time.monotonic() + COOLING_S, self._cool_again)
+        self._cool_later()
 
     def close(self) -> None:
         """Ends all calls and threads, and frees all states."""
-        self._round.cancel()
+        self._watchdog.forget(self._round)
         for loaded in tuple(self._programs):
             loaded.kill(ErrorKind.CANCELLED)
             loaded.close()
         self._threads.close(_CLOSING_S)
         self._watchdog.close()
+
+
+class _Round:
+    """The alarm of the next round of cooling."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.deadline = time.monotonic() + COOLING_S
+        self.fire = engine.cool_again
 
 
 def _load_failed(outcome: Raised | Verdict | BadValue, program: Program) -> LoadFailed:

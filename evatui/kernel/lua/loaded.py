@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import threading
-import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from typing import Any, Final, TypeVar
 
 from evatui.kernel.lua.call import Call
 from evatui.kernel.lua.outcome import HostPort, Outcome
 from evatui.kernel.lua.port import StatePort
 from evatui.kernel.lua.program import Program
+from evatui.kernel.lua.slots import Slots
 from evatui.kernel.lua.state import State
-from evatui.kernel.lua.threads import Threads
+from evatui.kernel.lua.threads import Task, Threads
 from evatui.kernel.lua.watchdog import Watchdog
 from evatui.kernel.lua.worker.workers import Workers
 from evatui.kernel.model.errors import ErrorKind
@@ -57,13 +56,13 @@ class LoadedProgram:
         self._on_strike = on_strike
         self._threads = threads
         self._share = max(1, threads.size // 2)
-        self._slots = asyncio.Semaphore(program.concurrency)
+        self._slots = Slots(program.concurrency)
         self._lock = threading.Lock()
         self._now = now
         self._idle: list[tuple[StatePort, float]] = []  # with the time of the last use, the latest last
         self._calls: set[Call[Any]] = set()
         self._working = 0
-        self._backlog: deque[Callable[[], None]] = deque()
+        self._backlog: deque[Task] = deque()
         self._closed = False
 
     @property
@@ -113,21 +112,12 @@ class LoadedProgram:
         Cancelling ends the handler and its running host call, and waits until both have ended: ``finish`` has
         then seen a ``Cancelled`` verdict. Only a call that still waits for a slot has never begun.
         """
-        has_slot = await self._slot(deadline)
+        has_slot = self._slots.take() or await self._slots.wait(deadline)
         try:  # without a slot the deadline is over: the call is made only to end as one
             return await self.enter(entry, (request,), deadline, host, host_calls, finish, size)
         finally:
             if has_slot:
-                self._slots.release()
-
-    async def _slot(self, deadline: float) -> bool:
-        if not self._slots.locked():
-            return await self._slots.acquire()
-        try:
-            async with asyncio.timeout(deadline - time.monotonic()):
-                return await self._slots.acquire()
-        except TimeoutError:
-            return False
+                self._slots.give()
 
     async def health(self, *, deadline: float, host: HostPort, host_calls: int = 100) -> Outcome:
         """Runs the health check, ``health_check(ctx)``; the program must have one. Takes no slot."""
@@ -135,7 +125,7 @@ class LoadedProgram:
             raise ValueError("the program has no health check")
         return await self.enter(self.program.health_check, (), deadline, host, host_calls, lambda outcome: outcome)
 
-    async def enter(
+    def enter(
         self,
         entry: str | None,
         arguments: tuple[Any, ...],
@@ -144,15 +134,15 @@ class LoadedProgram:
         host_calls: int,
         finish: Callable[[Outcome], T],
         size: int | None = None,
-    ) -> T:
-        """Without an entry it only makes a state ready."""
+    ) -> Coroutine[Any, Any, T]:
+        """Without an entry it only makes a state ready. The call begins when it is awaited."""
         call = Call(
             self, entry, arguments, size=size, deadline=deadline, host=host, host_calls=host_calls, finish=finish
         )
         self._calls.add(call)
         if self._closed:
             call.kill(ErrorKind.UNAVAILABLE)
-        return await call.run()
+        return call.run()
 
     def kill(self, reason: ErrorKind) -> int:
         """Ends every call in flight, each in ``Verdict(reason, …)``; how many that were. From any thread."""
@@ -192,19 +182,29 @@ class LoadedProgram:
             return self._workers.fresh(self.program)
         return State(self.program.memory_bytes)
 
-    def leave(self, call: Call[Any], state: StatePort | None) -> None:
-        """The call is over; its state, if given, serves again."""
+    def finished(self, call: Call[Any], state: StatePort | None) -> None:
         self._calls.discard(call)
-        if state is not None and not self._keep(state):
+        with self._lock:
+            kept = state is not None and self._keep(state)
+            following = self._next()
+        if following is not None:
+            self._threads.submit(following)
+        if state is not None and not kept:
             state.close()
 
     def _keep(self, state: StatePort) -> bool:
-        with self._lock:
-            wanted = state.isolation is self._isolation and len(self._idle) < self.program.concurrency
-            if wanted and not self._closed:
-                self._idle.append((state, self._now()))
-                return True
+        wanted = state.isolation is self._isolation and len(self._idle) < self.program.concurrency
+        if wanted and not self._closed:
+            self._idle.append((state, self._now()))
+            return True
         return False
+
+    def _next(self) -> Task | None:
+        """What a thread that has become free is to do for this program."""
+        if self._backlog:
+            return self._backlog.popleft()
+        self._working -= 1
+        return None
 
     def strike(self, kind: ErrorKind) -> None:
         if self._on_strike is not None:
@@ -213,8 +213,8 @@ class LoadedProgram:
             except Exception:
                 _log.exception("a strike could not be told")
 
-    def submit(self, step: Callable[[], None]) -> None:
-        """``step`` says `stepped` when it has done its work."""
+    def submit(self, step: Task) -> None:
+        """``step`` says `stepped` or `finished` when it has done its work."""
         with self._lock:
             if self._working >= self._share:
                 self._backlog.append(step)
@@ -224,11 +224,9 @@ class LoadedProgram:
 
     def stepped(self) -> None:
         with self._lock:
-            if not self._backlog:
-                self._working -= 1
-                return
-            following = self._backlog.popleft()
-        self._threads.submit(following)
+            following = self._next()
+        if following is not None:
+            self._threads.submit(following)
 
     def lost(self) -> None:
         self._threads.lost()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
 from evatui.kernel.lua.port import StatePort
 from evatui.kernel.lua.program import Program
+from evatui.kernel.lua.threads import Task
 from evatui.kernel.lua.watchdog import Watchdog
 from evatui.kernel.model.errors import ErrorKind
 
@@ -30,11 +30,15 @@ class Owner(Protocol):
         """A new state, to be loaded. Cheap: what takes time is done by its first entry, which can be killed."""
         ...
 
-    def submit(self, step: Callable[[], None]) -> None: ...
+    def submit(self, step: Task) -> None: ...
 
-    def stepped(self) -> None: ...
+    def stepped(self) -> None:
+        """The end of a step, which is not the call's last one."""
+        ...
 
-    def leave(self, call: Call[Any], state: StatePort | None) -> None: ...
+    def finished(self, call: Call[Any], state: StatePort | None) -> None:
+        """The end of a call, and of its last step. Its state, if given, may serve again."""
+        ...
 
     def strike(self, kind: ErrorKind) -> None:
         """A call ended in a way that speaks against its handler: see `Engine.load`. At most one a call."""

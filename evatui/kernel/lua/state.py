@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import threading
 from enum import IntEnum
 from typing import Any, ClassVar, Final
 
@@ -47,6 +46,7 @@ class Answer(IntEnum):
 
 UNLIMITED: Final = 0
 NOTHING: Final = 1
+_NO_MEMORY: Final = (int(Answer.NO_MEMORY),)
 
 
 def _deny(*_: Any) -> Any:
@@ -59,9 +59,14 @@ class State:
     lupa hands arguments over outside of Lua's protected calls: at the memory limit that would abort the
     whole process. So each entry has two phases: bytes go in without a limit and without a kill, and
     then the program runs, started by an integer, which takes no memory.
+
+    No lock keeps a kill out of the first phase, but the order of four steps. A kill says that the state is dead,
+    then looks whether it runs, and only then takes its memory. An entry looks whether the state is dead before it
+    touches it, and again after it has said that it runs. So a kill that finds it running was seen by no earlier look,
+    and the entry under way is the last one, however late the memory is taken.
     """
 
-    __slots__ = ("__weakref__", "_base", "_killed", "_lock", "_lua", "_memory", "_put", "_run", "_running")
+    __slots__ = ("__weakref__", "_killed", "_limit", "_lua", "_put", "_run", "_running")
 
     isolation: ClassVar = Isolation.IN_PROCESS
 
@@ -76,9 +81,7 @@ class State:
         )
         seeds = [int.from_bytes(secrets.token_bytes(7)) for _ in range(4)]
         self._put, self._run = self._lua.execute(BOOT, *seeds, *compiled(), mode="t")
-        self._memory = memory_bytes + memory_bytes // 8
-        self._base = self._lua.get_memory_used(total=True)
-        self._lock = threading.Lock()
+        self._limit = self._lua.get_memory_used(total=True) + memory_bytes + memory_bytes // 8
         self._running = False
         self._killed = False
 
@@ -93,29 +96,26 @@ class State:
                 operation, data = _AGAIN, b""
 
     def _enter(self, operation: int, data: bytes) -> tuple[Any, ...]:
+        if self._killed:
+            return _NO_MEMORY
         lua = self._lua
         lua.set_max_memory(UNLIMITED)
         self._put(data)
-        with self._lock:
-            if self._killed:
-                return (Answer.NO_MEMORY,)
-            lua.set_max_memory(self._base + self._memory + len(data), total=True)
-            self._running = True
+        lua.set_max_memory(self._limit + len(data), total=True)
+        self._running = True
         try:
-            answer = self._run(operation)
+            answer = _NO_MEMORY if self._killed else self._run(operation)
         except lua54.LuaError:  # also LuaMemoryError: the protected call itself found no memory
-            return (Answer.NO_MEMORY,)
+            return _NO_MEMORY
         finally:
-            with self._lock:
-                self._running = False
+            self._running = False
         return answer if type(answer) is tuple else (answer,)
 
     def kill(self) -> None:
         """From now on nothing can be allocated."""
-        with self._lock:
-            self._killed = True
-            if self._running:
-                self._lua.set_max_memory(NOTHING, total=True)
+        self._killed = True
+        if self._running:
+            self._lua.set_max_memory(NOTHING, total=True)
 
     def sound(self) -> bool:
         return not self._killed

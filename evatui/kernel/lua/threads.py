@@ -8,7 +8,11 @@ from collections import deque
 from collections.abc import Callable
 from queue import SimpleQueue
 
-__all__ = ["Threads"]
+__all__ = ["Task", "Then", "Threads"]
+
+Then = Callable[[], None]
+Task = Callable[[], Then | None]
+"""Must not raise. What it returns is called once its thread is free for others: to wake who waits for the task."""
 
 _STACK = 16 << 20
 """Lua may nest 200 C calls: that overflows the small stacks that some platforms give to threads."""
@@ -16,39 +20,44 @@ _starting = threading.Lock()
 
 
 class Threads:
-    """Up to ``size`` threads that take tasks from one queue. A task must not raise.
+    """Up to ``size`` threads. A task goes to the thread that was busy last: few stay warm, many go cold.
 
-    A thread is started when a task finds none that is idle: few threads stay warm, many go cold.
+    Each has a queue of its own: of several that wait at one queue, every task wakes two, and the second one, who
+    gets nothing, is in the way of the first. A thread is started when a task finds none that is idle.
     A thread that does not come back from Lua cannot be ended: it is counted in ``stuck`` and replaced.
     """
 
     def __init__(self, size: int | None = None) -> None:
         self.size = size or min(32, 4 * (os.cpu_count() or 1))
         self.stuck = 0
-        self._queue: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._lock = threading.Lock()
         self._surplus = 0
         self._open = True
-        self._threads: set[threading.Thread] = set()
-        self._idle: deque[None] = deque()  # an entry for each idle thread; after a rush there may be more
+        self._threads: dict[threading.Thread, SimpleQueue[Task | None]] = {}
+        self._idle: deque[SimpleQueue[Task | None]] = deque()
+        self._backlog: deque[Task] = deque()
 
-    def submit(self, task: Callable[[], None]) -> None:
+    def submit(self, task: Task) -> None:
         """After `close` the task runs at once, on the calling thread."""
-        if self._open:
-            try:
-                self._idle.pop()
-            except IndexError:
-                if len(self._threads) < self.size + self.stuck:
-                    self._start()
-            self._queue.put(task)
+        if not self._open:
+            _run(task)
+            return
+        try:
+            queue = self._idle.pop()
+        except IndexError:
+            if len(self._threads) < self.size + self.stuck:
+                self._start(task)
+            else:
+                self._backlog.append(task)
+                self._hand_out()
         else:
-            task()
+            queue.put(task)
 
     def lost(self) -> None:
         """A thread is stuck: start another."""
         with self._lock:
             self.stuck += 1
-        self._start()
+        self._start(None)
 
     def found(self) -> None:
         """A stuck thread came back: one thread too many."""
@@ -59,36 +68,73 @@ class Threads:
     def close(self, timeout_s: float) -> None:
         """Ends the threads; those that are stuck in Lua after ``timeout_s`` are left behind."""
         self._open = False
-        for _ in tuple(self._threads):
-            self._queue.put(None)
-        for thread in tuple(self._threads):
+        threads = dict(self._threads)
+        for queue in threads.values():
+            queue.put(None)
+        for thread in threads:
             thread.join(timeout_s)
-        while not self._queue.empty():
-            if (task := self._queue.get()) is not None:
-                task()
+        for queue in threads.values():
+            while not queue.empty():
+                if (task := queue.get()) is not None:
+                    _run(task)
+        while self._backlog:
+            _run(self._backlog.popleft())
 
-    def _start(self) -> None:
-        thread = threading.Thread(target=self._work, name="lua", daemon=True)
+    def _start(self, task: Task | None) -> None:
+        queue: SimpleQueue[Task | None] = SimpleQueue()
+        thread = threading.Thread(target=self._work, args=(queue,), name="lua", daemon=True)
+        self._threads[thread] = queue
+        if task is not None:
+            queue.put(task)
         with _starting:
             before = threading.stack_size(_STACK)
             try:
                 thread.start()
             finally:
                 threading.stack_size(before)
-        self._threads.add(thread)
+        if task is None:
+            self._rest(queue)
 
-    def _work(self) -> None:
-        while (task := self._queue.get()) is not None:
-            task()
+    def _work(self, queue: SimpleQueue[Task | None]) -> None:
+        while (task := queue.get()) is not None:
+            then = task()
             del task  # or it would keep its state alive until the next one
-            if self._surplus and self._leave():
+            leaving = self._surplus > 0 and self._leave()
+            if not leaving:
+                self._rest(queue)
+            if then is not None:
+                then()
+                del then
+            if leaving:
                 break
-            self._idle.append(None)
+
+    def _rest(self, queue: SimpleQueue[Task | None]) -> None:
+        self._idle.append(queue)
+        if self._backlog:
+            self._hand_out()
+
+    def _hand_out(self) -> None:
+        """Whoever adds a task or an idle thread looks for the other one afterwards: so none of them is overlooked."""
+        while self._backlog:
+            try:
+                queue = self._idle.pop()
+            except IndexError:
+                return
+            try:
+                queue.put(self._backlog.popleft())
+            except IndexError:  # somebody else was faster
+                self._idle.append(queue)
 
     def _leave(self) -> bool:
         with self._lock:
             leaving = self._surplus > 0
             self._surplus -= leaving
         if leaving:
-            self._threads.discard(threading.current_thread())
+            del self._threads[threading.current_thread()]
         return leaving
+
+
+def _run(task: Task) -> None:
+    then = task()
+    if then is not None:
+        then()

@@ -2,39 +2,31 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import threading
 import time
-from collections.abc import Callable
+from typing import Protocol
 
 __all__ = ["Alarm", "Watchdog"]
 
+_log = logging.getLogger(__name__)
 
-class Alarm:
-    """Fires once, unless cancelled before."""
 
-    __slots__ = ("_fire", "_live", "deadline")
+class Alarm(Protocol):
+    """``deadline`` is on the monotonic clock, in seconds, and does not change."""
 
-    def __init__(self, deadline: float, fire: Callable[[], None], live: set[Alarm]) -> None:
-        self.deadline = deadline
-        self._fire: Callable[[], None] | None = fire
-        self._live = live
-
-    def cancel(self) -> None:
-        """Also lets go of what it would have called."""
-        self._live.discard(self)
-        self._fire = None
+    deadline: float
 
     def fire(self) -> None:
-        fire, self._fire = self._fire, None
-        if fire is not None:
-            fire()
+        """Must be quick: it delays the others. May still come when the alarm was forgotten in the same moment."""
+        ...
 
 
 class Watchdog:
-    """``watch`` and `Alarm.cancel` are for any thread. What fires must be quick: it delays the others.
+    """``watch`` and ``forget`` are for any thread.
 
-    Nearly every alarm is cancelled long before its time. So both take no lock: alarms are in a set, which is
+    Nearly every alarm is forgotten long before its time. So both take no lock: alarms are in a set, which is
     looked through when the earliest that was seen there is due.
     """
 
@@ -46,14 +38,16 @@ class Watchdog:
         self._thread = threading.Thread(target=self._patrol, name="lua-watchdog", daemon=True)
         self._thread.start()
 
-    def watch(self, deadline: float, fire: Callable[[], None]) -> Alarm:
-        """Calls ``fire`` when the monotonic clock reaches ``deadline``, in seconds."""
-        alarm = Alarm(deadline, fire, self._live)
+    def watch(self, alarm: Alarm) -> None:
+        """Lets it fire once its time has come."""
         self._live.add(alarm)
-        if deadline < self._looks_at:
+        if alarm.deadline < self._looks_at:
             with self._wake:
                 self._wake.notify()
-        return alarm
+
+    def forget(self, alarm: Alarm) -> None:
+        """Also one that has fired already."""
+        self._live.discard(alarm)
 
     def close(self) -> None:
         """Nothing fires any more; returns when the thread is gone."""
@@ -67,17 +61,26 @@ class Watchdog:
         while self._open:
             for alarm in self._due():
                 self._live.discard(alarm)
-                alarm.fire()
+                try:
+                    alarm.fire()
+                except Exception:  # the other alarms still count
+                    _log.exception("an alarm failed")
+                del alarm  # or it would live until the next one fires
 
     def _due(self) -> list[Alarm]:
         """Those whose time has come, once there are any."""
         with self._wake:
             while self._open:
                 self._looks_at = math.inf  # from before the look: whoever comes during it wakes us again
-                alarms = tuple(self._live)
-                now = time.monotonic()
-                if due := [alarm for alarm in alarms if alarm.deadline <= now]:
+                due, earliest = self._look(time.monotonic())
+                if due:
                     return due
-                self._looks_at = min((alarm.deadline for alarm in alarms), default=math.inf)
-                self._wake.wait(min(self._looks_at - now, threading.TIMEOUT_MAX))
+                self._looks_at = earliest
+                self._wake.wait(min(max(0.0, earliest - time.monotonic()), threading.TIMEOUT_MAX))
         return []
+
+    def _look(self, now: float) -> tuple[list[Alarm], float]:
+        """Those that are due, and when the next one is. Holds on to no other: it may have to wait for long."""
+        alarms = tuple(self._live)
+        due = [alarm for alarm in alarms if alarm.deadline <= now]
+        return due, min((alarm.deadline for alarm in alarms), default=math.inf)
