@@ -318,7 +318,7 @@ class Call(Generic[T]):
 
     def _blame(self, verdict: Verdict) -> None:
         fault = verdict.kind if verdict.kind is ErrorKind.MEMORY_EXCEEDED else self._fault
-        if fault is ErrorKind.TIMEOUT and self._deadline - self._started < self._owner.program.fair_s:
+        if fault is ErrorKind.TIMEOUT and self.deadline - self._started < self._owner.program.fair_s:
             return
         if fault is not None and self._entry is not None:
             self._owner.strike(fault)
