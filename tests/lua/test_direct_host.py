@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
@@ -22,6 +21,7 @@ function mixed(ctx)
   for i = 1, 6 do seen[i] = ctx.host[i % 2 == 0 and "call_tool" or "state_get"]({n = i}) end
   return seen
 end
+function spin() while true do end end
 function invoke(ctx, request) return request end
 """
 
@@ -115,11 +115,9 @@ async def test_past_the_limit_of_host_calls_the_handler_is_ended(loaded: LoadedP
 async def test_a_deadline_that_passes_meanwhile_is_seen_as_soon_as_it_answers(
     loaded: LoadedProgram, disk: Disk
 ) -> None:
-    began = time.monotonic()
-    task = asyncio.create_task(call(loaded, entry="look_twice", host=disk, seconds=0.05))
+    task = asyncio.create_task(call(loaded, entry="look_twice", host=disk, seconds=0.1))
     await asyncio.to_thread(disk.looked_at.wait)
-    while time.monotonic() < began + 0.1:
-        await asyncio.sleep(0.01)
+    assert kind_of(await call(loaded, entry="spin", seconds=0.2)) is ErrorKind.TIMEOUT  # and so the other's time is up
     disk.let_go.set()
     assert kind_of(await task) is ErrorKind.TIMEOUT
     assert disk.looks == 1
