@@ -161,3 +161,16 @@ def test_every_code_can_be_explained_in_whole_sentences() -> None:
         assert entry.reason in families.get(code[4], {entry.reason})
     assert explain("EVA-999") is None
     assert explain("") is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["a" * 1_000_000, "a=" * 500_000, "token=[" * 100_000, "key:" + " " * 900_000 + "x", "- " * 500_000, '"' * 500_000],
+    ids=["one name", "many names", "many secrets", "spaces", "dashes", "quotes"],
+)
+def test_a_line_without_end_is_shown_in_part(line: str) -> None:
+    """Reading each letter more than a few times would take longer than any test may."""
+    for name in ("a.lua", "a.yaml"):
+        text = f"{line}\n  {line}\n"
+        rendered = render(diagnose("EVA-502", "boom", Span(name, 2, 1, 2, 6)), {name: text.encode()}).rendered
+        assert len(rendered) < 2000

@@ -14,11 +14,14 @@ _SECRET_KEY = re.compile(
     re.IGNORECASE,
 )
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_KEY = re.compile(r"""(?P<key>[A-Za-z0-9_.-]+)["']?\s*[:=]\s*""")
+# Possessive, and only from the first letter on: a line may be long, and none of its letters is read twice.
+_KEY = re.compile(r"""(?<![A-Za-z0-9_.-])(?P<key>[A-Za-z0-9_.-]++)["']?\s*+[:=]\s*+""")
 _QUOTED = re.compile(r"""\"[^"]*"?|'[^']*'?|\[(=*)\[.*?(?:\]\1\]|$)""")
 _QUOTES = re.compile(r"""\"(?:[^"\\]|\\.)*\"|'(?:[^']|'')*'""", re.DOTALL)
 _REACH = 200
 """Lines above that are looked at."""
+_LEGIBLE = 20_000
+"""Characters in which a secret is looked for; of more than that, nothing is shown."""
 _KNOWN = re.compile(
     r"(?:gh[pousr]_|github_pat_|glpat-|xox[abprs]-|sk-|AKIA|AIza|eyJ)[A-Za-z0-9_./+=-]{12,}"
     r"|-----BEGIN [A-Z ]*KEY-----.*"
@@ -42,8 +45,9 @@ def hide(lines: Sequence[str], number: int, *, code: bool = False) -> str:
     if not code and _under_secret_key(lines, number):
         return _shroud(line)
     for match in _KEY.finditer(line):
-        value = line[match.end() :]
-        if looks_secret(match["key"]) and not (match["key"] == "credentials" and value.startswith("{")):
+        described = match["key"] == "credentials" and line.startswith("{", match.end())
+        if looks_secret(match["key"]) and not described:
+            value = line[match.end() :]
             shown = _QUOTED.sub(lambda found: _shroud(found[0]), value) if code else _shroud(value)
             line = line[: match.end()] + shown
             break
@@ -66,8 +70,10 @@ def _is_value(value: Any) -> bool:
 
 
 def _under_secret_key(lines: Sequence[str], number: int) -> bool:
-    """Is this line the value, or a part of the value, of a secret-looking key further up?"""
+    """Is this line the value, or a part of the value, of a secret-looking key further up? If in doubt, it is."""
     above = lines[max(0, number - _REACH) : number - 1]
+    if sum(map(len, above)) + len(lines[number - 1]) > _LEGIBLE:
+        return True
     depth = _indent(lines[number - 1])
     for line in reversed(above):
         if line.strip() and _indent(line) < depth:
