@@ -8,13 +8,14 @@ import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from tests.bench import calls, manifests, paint, reloads
+from tests.bench import calls, hosts, manifests, paint, reloads
 from tests.bench.results import Section, document
 
 _RESULTS = Path(__file__).with_name("RESULTS.md")
 _MEASUREMENTS: dict[str, Callable[[int], Awaitable[list[Section]]]] = {
     "paint": paint.measure,
     "calls": calls.measure,
+    "hosts": hosts.measure,
     "reloads": reloads.measure,
     "manifests": manifests.measure,
 }

@@ -12,16 +12,18 @@ from typing import Any
 import orjson
 
 from evatui.kernel.lua.engine import Engine
-from evatui.kernel.lua.outcome import Outcome, Returned
+from evatui.kernel.lua.outcome import HostPort, Outcome, Returned
 from evatui.kernel.lua.program import Chunk, Program
+from evatui.kernel.lua.worker.workers import Workers
 from evatui.kernel.model.call import Actor, CallerType, CallRequest
+from evatui.kernel.model.manifest import Isolation
 from evatui.runtime import Runtime
 from tests.bench.arms import Arm, interleave
 from tests.bench.bare import BareLua
 from tests.bench.payloads import ECHO, NOOP, REWORK, SUMMARISE, kinds, payload
 from tests.bench.results import Section, compared
 
-__all__ = ["measure"]
+__all__ = ["Call", "measure", "sandboxed", "timed", "whole_way"]
 
 _CALLER = Actor(CallerType.USER, "bench")
 _FAR = 3600.0
@@ -47,18 +49,18 @@ async def measure(rounds: int) -> list[Section]:
     ]
     lines: list[str] = []
     for name, source, value, times in cases:
-        async with _bare(source) as bare, _sandboxed(source) as sandboxed, _whole_way(source) as whole:
+        async with _bare(source) as bare, sandboxed(source) as inside, whole_way(source) as whole:
             arms = [
-                Arm("bare lupa", _batch(bare, value, times)),
-                Arm("sandbox", _batch(sandboxed, value, times)),
-                Arm("whole way", _batch(whole, value, times)),
+                Arm("bare lupa", timed(bare, value, times)),
+                Arm("sandbox", timed(inside, value, times)),
+                Arm("whole way", timed(whole, value, times)),
             ]
             lines += [f"### {name}", "", *compared(await interleave(arms, rounds), "µs", 1e6), ""]
     return [Section("A call", note, lines), await _payloads(rounds)]
 
 
 async def _payloads(rounds: int) -> Section:
-    note = "The sandbox alone, `LoadedProgram.call`, to bare lupa, for what goes in and comes out."
+    note = "The sandbox alone, `LoadedProgram.call`, in both isolations, to bare lupa, for what goes in and comes out."
     cases: list[tuple[str, str, Any, int]] = [
         ("no-op", NOOP, {}, 200),
         ("summarise 1 KB", SUMMARISE, payload(1_000), 100),
@@ -69,17 +71,27 @@ async def _payloads(rounds: int) -> Section:
     ]
     lines = []
     for name, source, value, times in cases:
-        async with _bare(source) as bare, _sandboxed(source) as sandboxed:
-            arms = [Arm("bare lupa", _batch(bare, value, times)), Arm("sandbox", _batch(sandboxed, value, times))]
-            base, sandbox = await interleave(arms, rounds)
-        lines.append(
-            f"| {name} | {base.seconds.shown(1e6, 0)} | {sandbox.seconds.shown(1e6, 0)} | {sandbox.ratio.shown(1, 2)} |"
-        )
-    head = ["| payload | bare lupa, µs: median [quartiles] | sandbox, µs | ratio |", "|---|---|---|---|"]
+        async with (
+            _bare(source) as bare,
+            sandboxed(source) as inside,
+            sandboxed(source, isolation=Isolation.PROCESS) as outside,
+        ):
+            arms = [
+                Arm("bare lupa", timed(bare, value, times)),
+                Arm("sandbox", timed(inside, value, times)),
+                Arm("process", timed(outside, value, times)),
+            ]
+            base, sandbox, process = await interleave(arms, rounds)
+        ratios = f"{sandbox.ratio.shown(1, 2)} | {process.ratio.shown(1, 2)}"
+        lines.append(f"| {name} | {base.seconds.shown(1e6, 0)} | {sandbox.seconds.shown(1e6, 0)} | {ratios} |")
+    head = [
+        "| payload | bare lupa, µs: median [quartiles] | sandbox, µs | ratio | in a process, ratio |",
+        "|---|---|---|---|---|",
+    ]
     return Section("A call by payload", note, [*head, *lines])
 
 
-def _batch(call: Call, value: Any, times: int) -> Callable[[], Awaitable[float]]:
+def timed(call: Call, value: Any, times: int) -> Callable[[], Awaitable[float]]:
     """Measures the mean of ``times`` calls."""
 
     async def run() -> float:
@@ -115,26 +127,31 @@ def _returned(outcome: Outcome) -> Any:
 
 
 @contextlib.asynccontextmanager
-async def _sandboxed(source: str) -> AsyncIterator[Call]:
-    engine = Engine()
-    program = await engine.load(Program(Chunk("capabilities/bench.lua", source.encode())), timeout_s=5)
+async def sandboxed(
+    source: str, host: HostPort = _no_host, isolation: Isolation = Isolation.IN_PROCESS
+) -> AsyncIterator[Call]:
+    workers = Workers()
+    engine = Engine(workers=workers)
+    script = Chunk("capabilities/bench.lua", source.encode())
+    program = await engine.load(Program(script), timeout_s=5, isolation=isolation)
     try:
         yield lambda value: program.call(
             "invoke",
             _request(value),
             deadline=time.monotonic() + _FAR,
-            host=_no_host,
-            host_calls=0,
+            host=host,
+            host_calls=1000,
             finish=_returned,
             size=len(orjson.dumps(value)),  # as the kernel does, to hold it against the limit of the input
         )
     finally:
         program.close()
         engine.close()
+        workers.close()
 
 
 @contextlib.asynccontextmanager
-async def _whole_way(source: str) -> AsyncIterator[Call]:
+async def whole_way(source: str) -> AsyncIterator[Call]:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder) / "workspace"
         (root / "capabilities").mkdir(parents=True)
