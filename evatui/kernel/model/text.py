@@ -32,6 +32,8 @@ def clean(text: str, limit: int = 4000) -> str:
 
     Longer than ``limit`` characters is cut, and says so with an ellipsis.
     """
+    if len(text) <= limit and text.isascii() and text.isprintable():
+        return text
     return cut(_SURROGATE.sub("\ufffd", text[: limit + 1].replace("\r\n", "\n")).translate(_TABLE), limit)
 
 

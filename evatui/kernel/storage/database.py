@@ -112,6 +112,14 @@ class Database:
                     self._connection.execute("ROLLBACK")
                 raise
 
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """For a single query, which sees all of a transaction or nothing of it, and waits for no other process."""
+        with self._lock, _explained():
+            if self._refusal:
+                raise StorageError(self._refusal)
+            yield self._connection
+
     def close(self) -> None:
         """Idempotent."""
         with self._lock:

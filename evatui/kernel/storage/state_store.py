@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import Enum
@@ -40,7 +39,7 @@ class StateStore:
 
     def get(self, capability_id: str, schema_version: int, key: str) -> tuple[Any, int]:
         """The value and its version; ``(MISSING, 0)`` where there is none."""
-        with self._rows() as rows:
+        with _explained(), self._database.reading() as rows:
             found = rows.execute(
                 "SELECT value, version FROM state WHERE capability_id = ? AND schema_version = ? AND key = ?",
                 (capability_id, schema_version, key),
@@ -67,7 +66,7 @@ class StateStore:
         data = _encoded(value)
         size = len(_checked(key)) + len(data)
         place = (capability_id, schema_version, key)
-        with self._rows() as rows:
+        with _explained(), self._database.transaction() as rows:
             found = rows.execute(
                 "SELECT version FROM state WHERE capability_id = ? AND schema_version = ? AND key = ?", place
             ).fetchone()
@@ -99,13 +98,13 @@ class StateStore:
             )
         return int(version) + 1
 
-    @contextmanager
-    def _rows(self) -> Iterator[sqlite3.Connection]:
-        try:
-            with self._database.transaction() as connection:
-                yield connection
-        except StorageError as error:
-            raise failure(ErrorKind.HOST_ERROR, error.message, retryable=error.busy) from None
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    try:
+        yield
+    except StorageError as error:
+        raise failure(ErrorKind.HOST_ERROR, error.message, retryable=error.busy) from None
 
 
 def _checked(key: str) -> bytes:
