@@ -55,9 +55,10 @@ def written_out(source: str) -> str:
 def plant(root: Path, isolation: Isolation) -> None:
     for number, attack in enumerate(ATTACKS):
         script = written_out(attack["source"]) if "source" in attack else SCRIPT.format(body=attack["body"])
-        limits = "{timeout_ms: %d, memory_bytes: 16777216, max_output_bytes: 262144, host_calls: 20}"
+        limits = "{timeout_ms: %d, memory_bytes: %d, max_output_bytes: 262144, host_calls: 20}"
+        memory = (4 if attack["expect"] == "memory" else 16) << 20  # the less there is, the sooner it is full
         loads = 400 if attack["expect"] == "not_loaded" else 15_000
-        write(root, tool(f"attack_{number}", script, isolation=str(isolation), limits=limits % loads))
+        write(root, tool(f"attack_{number}", script, isolation=str(isolation), limits=limits % (loads, memory)))
 
 
 def miss(attack: dict[str, str], response: Response) -> str:
@@ -72,7 +73,7 @@ def miss(attack: dict[str, str], response: Response) -> str:
 
 
 async def attacked(runtime: Runtime, number: int, attack: dict[str, Any]) -> str:
-    timeout_ms = 200 if attack["expect"] == "timeout" else None
+    timeout_ms = 120 if attack["expect"] == "timeout" else None
     report = await call(runtime, f"test.attack_{number}", {"n": 1, "s": "x"}, timeout_ms=timeout_ms)
     said = miss(attack, report.response)
     if attack["expect"] != "not_loaded":
