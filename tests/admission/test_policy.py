@@ -169,7 +169,7 @@ def test_a_broken_policy_grants_nothing_and_says_so_to_each_that_it_costs_a_gran
     assert (found.code, found.reason) == (code, "policy_denied")
     assert found.primary is not None
     assert (found.primary.file, found.primary.line) == (POLICY, line)
-    assert "= note: the first of" in found.rendered
+    assert "= note: without a valid policy nothing is granted" in found.rendered
     modest = files[MANIFEST][: files[MANIFEST].index("permissions:")]
     accepted(judge({**files, MANIFEST: modest}, layout))
 

@@ -13,7 +13,9 @@ from evatui.kernel.workspace.layout import Layout
 from tests.admission.harness import (
     MANIFEST,
     NOTES,
+    POLICY,
     SCRIPT,
+    TAKES,
     accepted,
     edited,
     judge,
@@ -256,3 +258,23 @@ def test_where_a_failed_load_is_placed(
     found = only(lua_rejection(candidate, reason=reason, message="no", file=file, line=line))
     assert found.primary is not None
     assert (found.code, found.primary.file, found.primary.line) == (code, *place)
+
+
+def test_one_missing_file_is_told_once_with_every_place(layout: Layout) -> None:
+    files = edited(
+        manifest=(
+            "output_schema: schemas/notes.output.json",
+            f"output_schema: {TAKES}\nintegrity: {{{TAKES}: '{'0' * 64}'}}",
+        )
+    )
+    found = only(judge({path: text for path, text in files.items() if path != TAKES}, layout))
+    assert (found.code, found.reason) == ("EVA-302", "file_missing")
+    lines = [line_of(files, MANIFEST, f"{way}_schema:") for way in ("input", "output")]
+    assert [span.line for span in found.spans] == lines
+
+
+def test_a_broken_policy_is_told_once_and_what_follows_from_it_in_a_note(layout: Layout) -> None:
+    (found,) = refused(judge(edited(policy=("version: 1", "vresion: 1")), layout)).diagnostics
+    assert (found.code, found.primary and found.primary.file) == ("EVA-402", POLICY)
+    assert any("nothing is granted" in note for note in found.notes)
+    assert "nothing is granted" in found.rendered

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from evatui.kernel.admission.closure import check_integrity, check_schema, check_scripts
 from evatui.kernel.admission.codes import diagnose
+from evatui.kernel.admission.fold import folded
 from evatui.kernel.admission.manifest import Reading, guess_id, read_manifest
 from evatui.kernel.admission.placement import placed
 from evatui.kernel.admission.policy import Policy
@@ -140,6 +141,9 @@ def _denials(
         return []
     report = Report(reading.report.tree, MANIFEST_FAULTS)
     check_policy(reading.manifest, policy, sandbox, report)
+    if policy_diagnostics and report.found and not any(layer.valid for layer in policy.layers):
+        missed = f"without a valid policy nothing is granted, and {len(report.found)} of its requests are refused"
+        return [noted(policy_diagnostics[0], missed), *policy_diagnostics[1:]]
     return [*policy_diagnostics, *report.found] if report.found else []
 
 
@@ -150,7 +154,7 @@ def _unlike(mine: list[Diagnostic], theirs: list[Diagnostic]) -> list[Diagnostic
 
 def _by_stage(found: Sequence[Diagnostic], snapshot: Snapshot) -> tuple[Diagnostic, ...]:
     """Errors before warnings, by stage (reading, manifest, schemas, policy, Lua), the first cause marked; rendered."""
-    ordered = sorted(found, key=lambda diagnostic: (diagnostic.level is Level.WARNING, diagnostic.code[:5]))
+    ordered = sorted(folded(found), key=lambda diagnostic: (diagnostic.level is Level.WARNING, diagnostic.code[:5]))
     texts = _texts(snapshot)
     told = [diagnostic if diagnostic.rendered else render(diagnostic, texts) for diagnostic in ordered]
     errors = sum(diagnostic.level is Level.ERROR for diagnostic in told)

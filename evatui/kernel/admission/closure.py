@@ -52,9 +52,12 @@ def check_schema(
 def check_integrity(raw: Mapping[str, Any], snapshot: Snapshot, report: Report) -> None:
     """Each digest under ``integrity`` must be that of a file of this capability."""
     by_path = {_normal(path): file for path, file in snapshot.files.items()}
+    absent = {_normal(path) for path in snapshot.missing}
     for path, digest in raw.get("integrity", {}).items():
         at = ("integrity", path)
         file: SourceFile | None = by_path.get(_normal(path))
+        if _normal(path) in absent:
+            continue  # told where the file is named
         if file is None:
             message = f"{clean_line(path, 200)} is not among the files that could be read for this capability"
             report.add("EVA-214", message, report.span(at, key=True))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from typing import Any
 
 from evatui.kernel.admission.report import Fault, Pointer, Report, nearest, shown
 from evatui.kernel.admission.rules import INVALID, Rule, dotted, inside, quoted, wrong_type
-from evatui.kernel.workspace.yaml import Node
+from evatui.kernel.workspace.yaml import Node, Style
 
 __all__ = ["Field", "ListOf", "MapOf", "Record"]
 
@@ -29,8 +30,9 @@ class ListOf:
         if self.star and node.value == "*":
             return ["*"]
         if not isinstance(node.value, list):
-            label = f"write [{shown(node, at)}]" if isinstance(node.value, str) and node.value else ""
-            return wrong_type(node, at, report, "a list", label)
+            text = isinstance(node.value, str) and node.value and node.style is not Style.BLOCK
+            label = f"write [{shown(node, at)}]" if text else ""
+            return wrong_type(node, at, report, "a list", label, f"[{json.dumps(node.value)}]" if text else None)
         if not self.shortest <= len(node.value) <= self.longest:
             wanted = f"at least {self.shortest}" if len(node.value) < self.shortest else f"at most {self.longest}"
             report.fault(Fault.FORM, f"{dotted(at)} wants {wanted} item{'s' * (wanted[-2:] != ' 1')}", at)
@@ -162,8 +164,17 @@ class Record:
         label = f"did you mean {near}?" if near else ""
         notes = () if near else (self._hint(name, at),)
         fix = f"Write {near}, or remove the key." if near else None
+        node = report.node(at)
+        free = near is not None and node is not None and isinstance(node.value, dict) and near not in node.value
         report.fault(
-            Fault.UNKNOWN_KEY, f"unknown key {quoted(name)}", (*at, name), key=True, label=label, notes=notes, fix=fix
+            Fault.UNKNOWN_KEY,
+            f"unknown key {quoted(name)}",
+            (*at, name),
+            key=True,
+            label=label,
+            instead=near if free else None,
+            notes=notes,
+            fix=fix,
         )
 
     def _hint(self, name: str, at: Pointer) -> str:

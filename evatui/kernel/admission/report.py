@@ -10,7 +10,7 @@ from typing import Any
 
 from evatui.kernel.admission.codes import diagnose
 from evatui.kernel.admission.redact import hide, looks_secret
-from evatui.kernel.model.diagnostic import Diagnostic, Level, Span
+from evatui.kernel.model.diagnostic import Diagnostic, Edit, Level, Span
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.workspace.yaml import Node, Style, key_place, place, plain
 
@@ -76,14 +76,25 @@ class Report:
         return any(diagnostic.level is Level.ERROR for diagnostic in self._found)
 
     def fault(
-        self, fault: Fault, message: str, at: Pointer, *, key: bool = False, label: str = "", **more: Any
+        self,
+        fault: Fault,
+        message: str,
+        at: Pointer,
+        *,
+        key: bool = False,
+        label: str = "",
+        instead: str | None = None,
+        **more: Any,
     ) -> None:
-        """Something wrong with the value at ``at``, or with its key."""
-        self.add(self._faults[fault], message, self.span(at, key=key, label=label), **more)
+        """Something wrong with the value at ``at``, or with its key; ``instead`` is what surely should stand there."""
+        span = self.span(at, key=key, label=label)
+        told = instead is not None and not any(isinstance(step, str) and looks_secret(step) for step in at)
+        edits = (Edit(replace(span, label=""), instead),) if instead is not None and told else ()
+        self.add(self._faults[fault], message, span, edits=edits, **more)
 
-    def add(self, code: str, message: str, *spans: Span, **more: Any) -> None:
+    def add(self, code: str, message: str, *spans: Span, edits: tuple[Edit, ...] = (), **more: Any) -> None:
         if len(self._found) < _MAX_PROBLEMS:
-            self._found.append(diagnose(code, message, *spans, **more))
+            self._found.append(replace(diagnose(code, message, *spans, **more), edits=edits))
 
     def node(self, at: Pointer) -> Node | None:
         """What is written at ``at``, if anything is."""

@@ -61,7 +61,7 @@ class Text:
         if isinstance(value, bool | int | float):
             kind = "boolean" if isinstance(value, bool) else "number"
             message = f"{dotted(at)} wants {self.what}, but {shown(node, at)} is a {kind}"
-            report.fault(Fault.UNQUOTED, message, at, label=f'quote it: "{shown(node, at)}"')
+            report.fault(Fault.UNQUOTED, message, at, label=f'quote it: "{shown(node, at)}"', instead=f'"{node.text}"')
             return INVALID
         if not isinstance(value, str):
             return wrong_type(node, at, report, self.what)
@@ -122,12 +122,12 @@ class Flag:
             return node.value
         if isinstance(node.value, str) and node.style is Style.QUOTED and node.text in ("true", "false"):
             message = f"{dotted(at)} wants true or false, but {shown(node, at)} is text"
-            report.fault(Fault.QUOTED, message, at, label="remove the quotes")
+            report.fault(Fault.QUOTED, message, at, label="remove the quotes", instead=node.text)
             return INVALID
         words = {"yes": "true", "on": "true", "no": "false", "off": "false"}
         meant = words.get(node.text.lower()) if isinstance(node.value, str) else None
         label = f"write {meant}" if meant else ""
-        return wrong_type(node, at, report, "true or false", label)
+        return wrong_type(node, at, report, "true or false", label, meant)
 
     def schema(self) -> dict[str, Any]:
         return {"type": "boolean"}
@@ -143,7 +143,7 @@ class Choice:
         if node.value not in self.words:
             near = nearest(node.value, self.words)
             message = f"{dotted(at)}: {shown(node, at)} is not one of {', '.join(self.words)}"
-            report.fault(Fault.CHOICE, message, at, label=f"did you mean {near}?" if near else "")
+            report.fault(Fault.CHOICE, message, at, label=f"did you mean {near}?" if near else "", instead=near)
             return INVALID
         return node.value
 
@@ -173,15 +173,18 @@ class Free:
         return {"type": "object"}
 
 
-def wrong_type(node: Node, at: Pointer, report: Report, wanted: str, label: str = "") -> Any:
-    report.fault(Fault.TYPE, f"{dotted(at)} wants {wanted}, found {shown(node, at)}", at, label=label)
+def wrong_type(
+    node: Node, at: Pointer, report: Report, wanted: str, label: str = "", instead: str | None = None
+) -> Any:
+    message = f"{dotted(at)} wants {wanted}, found {shown(node, at)}"
+    report.fault(Fault.TYPE, message, at, label=label, instead=instead)
     return INVALID
 
 
 def _not_a_number(node: Node, at: Pointer, report: Report, wanted: str) -> Any:
     if isinstance(node.value, str) and re.fullmatch(r"[-+]?[0-9]+(\.[0-9]+)?", node.text, re.ASCII):
         message = f"{dotted(at)} wants {wanted}, but {shown(node, at)} is text"
-        report.fault(Fault.QUOTED, message, at, label="remove the quotes")
+        report.fault(Fault.QUOTED, message, at, label="remove the quotes", instead=node.text)
         return INVALID
     return wrong_type(node, at, report, wanted)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-__all__ = ["Diagnostic", "Level", "Reason", "Span"]
+__all__ = ["Diagnostic", "Edit", "Level", "Reason", "Span"]
 
 
 class Level(StrEnum):
@@ -68,8 +68,24 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
+class Edit:
+    """What a program may change by itself: the text of ``span``, end excluded, becomes ``replacement``."""
+
+    span: Span
+    replacement: str
+
+    def to_json(self) -> dict[str, Any]:
+        place = self.span.to_json()
+        keys = ("file", "line", "column", "end_line", "end_column")
+        return {**{key: place[key] for key in keys}, "replacement": self.replacement}
+
+
+@dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """``rendered`` is what a person reads; it is filled in by the admission room, which has the text."""
+    """``rendered`` is what a person reads; it is filled in by the admission room, which has the text.
+
+    ``edits`` together are a repair that needs no thought, where there is one.
+    """
 
     code: str
     reason: Reason
@@ -80,6 +96,7 @@ class Diagnostic:
     fix: str | None = None
     level: Level = Level.ERROR
     rendered: str = ""
+    edits: tuple[Edit, ...] = ()
 
     @property
     def primary(self) -> Span | None:
@@ -95,5 +112,6 @@ class Diagnostic:
             "notes": list(self.notes),
             "help": self.help,
             "fix": self.fix,
+            "edits": [edit.to_json() for edit in self.edits],
             "rendered": self.rendered,
         }
