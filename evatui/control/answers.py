@@ -7,6 +7,7 @@ from typing import Any
 
 from evatui.control.isolation import isolation
 from evatui.control.view import disk_status, generation_rows, marks, reason_of, rejection_rows, runtime_info
+from evatui.kernel.admission.redact import veiled
 from evatui.kernel.model.lifecycle import State
 from evatui.kernel.model.permissions import Permissions
 from evatui.kernel.model.text import clean_line
@@ -147,7 +148,7 @@ def inspected(runtime: Runtime, capability: Capability) -> dict[str, Any]:
     manifest = candidate.manifest if candidate else None
     return {
         **_row(capability),
-        "manifest": dict(manifest.raw) if manifest else None,
+        "manifest": veiled(manifest.raw) if manifest else None,
         "input_schema": candidate.input.document if candidate else None,
         "output_schema": candidate.output.document if candidate else None,
         "permissions": {

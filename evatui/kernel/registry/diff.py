@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from evatui.kernel.admission.redact import veiled
 from evatui.kernel.admission.verdict import Candidate
 
 __all__ = ["difference"]
@@ -29,7 +30,12 @@ def _fields(before: Candidate, after: Candidate) -> Iterator[dict[str, Any]]:
     old, new = dict(_flat(before.manifest.raw)), dict(_flat(after.manifest.raw))
     for path in sorted(old.keys() | new.keys()):
         if old.get(path) != new.get(path):
-            yield {"path": path, "from": old.get(path), "to": new.get(path)}
+            key = path.rpartition(".")[2]
+            yield {
+                "path": path,
+                "from": veiled({key: old.get(path)})[key],
+                "to": veiled({key: new.get(path)})[key],
+            }
 
 
 def _flat(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
