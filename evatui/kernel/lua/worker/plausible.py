@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections import deque
+import re
 from typing import Any, Final
+
+import ormsgpack
 
 from evatui.kernel.lua.program import Program
 from evatui.kernel.lua.state import Answer
 from evatui.kernel.lua.values import MAX_DEPTH, json_like, unpack
 
-__all__ = ["MAX_ANSWER_BESIDE", "MAX_QUESTION", "most", "plausible"]
+__all__ = ["MAX_ANSWER_BESIDE", "MAX_QUESTION", "most", "read"]
 
 MAX_QUESTION: Final = 1 << 20
 """Bytes of the argument of a host call: MAX_ARGUMENT in prelude/program.lua."""
@@ -18,8 +20,16 @@ MAX_ANSWER_BESIDE: Final = 1 << 16
 """Bytes of an answer beside its value."""
 
 _PLAIN: Final = frozenset({str, int, float, bool, type(None)})
-_LOWEST, _HIGHEST = -(2**63), 2**63 - 1
-_LIST, _MAP, _EMPTY, _ALONE = 0, 1, 2, 3
+_HIGHEST: Final = 2**63 - 1
+_ENDLESS: Final = (
+    (b"\xca", re.compile(rb"\xca[\x7f\xff][\x80-\xff]")),
+    (b"\xcb", re.compile(rb"\xcb[\x7f\xff][\xf0-\xff]")),
+)
+_LARGE: Final = (b"\xcf", re.compile(rb"\xcf[\x80-\xff]"))
+"""How floats that are not finite begin in a frame, and integers of more than 63 bits."""
+_RETURNED_ROW, _ASKED_ROW = int(Answer.RETURNED_ROW), int(Answer.ASKED_ROW)
+_MAP, _EMPTY, _ALONE = 1, 2, 3
+_SHORTEST, _ALONE_LENGTH = 4, 5
 _MAX_LINE: Final = 1 << 31
 
 
@@ -28,14 +38,27 @@ def most(program: Program) -> int:
     return 2 * max(program.max_output_bytes, MAX_QUESTION) + MAX_ANSWER_BESIDE
 
 
-def plausible(answer: Any, program: Program) -> bool:
-    """True for what `judge` can be given: then it raises nothing, ends, and yields nothing but JSON-like values."""
-    if type(answer) is not list or not answer or type(answer[0]) is not int:
-        return False
-    kind, parts = answer[0], answer[1:]
-    if kind == Answer.RETURNED_ROW or kind == Answer.ASKED_ROW:
-        named = kind == Answer.RETURNED_ROW or (len(parts) > 1 and _is_host_function(parts[0], program))
-        return named and _is_row(answer)
+def read(frame: bytes, program: Program) -> tuple[Any, ...] | None:
+    """The answer in a frame, None for what no state says.
+
+    With what it gives, `judge` raises nothing, ends, and yields nothing but JSON-like values.
+    """
+    try:
+        answer = ormsgpack.unpackb(frame)
+    except (ValueError, RecursionError):
+        return None
+    if type(answer) is list and answer and type(answer[0]) is int and _is_plausible(answer, program, frame):
+        return tuple(answer)
+    return None
+
+
+def _is_plausible(answer: list[Any], program: Program, frame: bytes) -> bool:
+    kind = answer[0]
+    if kind == _RETURNED_ROW:
+        return _is_row(answer, frame)
+    if kind == _ASKED_ROW:
+        return len(answer) > 1 and _is_host_function(answer[1], program) and _is_row(answer, frame)
+    parts = answer[1:]
     match parts:
         case []:
             return kind in (Answer.NO_MEMORY, Answer.OVERSIZED, Answer.REFUSED)
@@ -72,49 +95,62 @@ def _is_packed(text: str) -> bool:
         return False
 
 
-def _is_row(row: list[Any]) -> bool:
-    """Read from its end as `from_row` does: each table is before what it holds, and nothing is in two of them."""
-    kinds = set(map(type, row))
-    if len(row) < 4 or not kinds <= _PLAIN or not _are_json(row, kinds):
+def _is_row(row: list[Any], frame: bytes) -> bool:
+    """Whether `from_row` can read it, and nothing in it is in two tables, or deeper than Lua gives."""
+    try:
+        sound = len(row) >= _SHORTEST and _can_be_put_together(row)
+    except TypeError:  # a place or a size that is no number
         return False
-    end, above = len(row), len(row)
-    waiting: deque[tuple[int, int]] = deque()  # where tables belong, the last place first, and how deep they are
-    while end > 2:
-        slot, code = row[end - 2], row[end - 1]
+    return sound and set(map(type, row)) <= _PLAIN and _are_json(row, frame)
+
+
+def _can_be_put_together(row: list[Any]) -> bool:
+    """It is read from the end, as `from_row` does.
+
+    A table belongs in one that is read later, at a place before that of the last table; so each is in one other,
+    and at last all are in the one at place 0. The first that is read is among the deepest; the table with its place
+    is a level up, and so on.
+    """
+    end = above = first = len(row)
+    depth, place = 0, -1
+    places: list[int] = []
+    names: list[Any] = []
+    while end > 2 and place:
+        place, code = row[end - 2], row[end - 1]
         stop = end - 2
-        if type(code) is not int or type(slot) is not int or code < 0:
+        end = stop - (code >> 2)
+        if end < 2 or end > stop or place >= end or place >= above or place < 0 or code is False:
             return False
-        size, kind = code >> 2, code & 3
-        end = stop - size
-        if end < 2:
-            return False
-        if kind == _ALONE:
-            return size == 1 and end == 2 and stop + 2 == len(row)
-        depth = 1
-        while waiting and waiting[0][0] >= end:
-            place, below = waiting.popleft()
-            depth = max(depth, below + 1)
-            if place >= stop or (kind == _MAP and (place - end) % 2 == 0):
+        kind = code & 3
+        if kind == _MAP:
+            names += row[end:stop:2]
+            if (stop - end) & 1:
                 return False
-        if depth > MAX_DEPTH or not _is_table(row, kind, end, stop):
+        elif (kind == _EMPTY and end != stop) or (kind == _ALONE and len(row) != _ALONE_LENGTH):
             return False
-        if slot == 0:
-            return end == 2 and not waiting
-        if not 2 <= slot < min(end, above):
-            return False
-        above = slot
-        waiting.append((slot, depth))
-    return False
+        if end <= first:
+            first = place
+            depth += 1
+        above = place
+        places.append(place)
+    places.pop()  # of the outermost: it is 0
+    return (
+        (end, place, type(place)) == (2, 0, int)
+        and depth <= MAX_DEPTH
+        and (not places or places[-1] >= 2)
+        and set(map(type, names)) <= {str}
+        and set(map(type, map(row.__getitem__, places))) <= {bool}
+        and not any(map(row.__getitem__, places))  # it is False: so it is neither a name, nor a place or a size
+    )
 
 
-def _is_table(row: list[Any], kind: int, end: int, stop: int) -> bool:
-    if kind == _EMPTY:
-        return end == stop
-    return kind == _LIST or ((stop - end) % 2 == 0 and all(type(name) is str for name in row[end:stop:2]))
-
-
-def _are_json(row: list[Any], kinds: set[type]) -> bool:
-    if float in kinds and not all(map(math.isfinite, [item for item in row if type(item) is float])):
+def _are_json(row: list[Any], frame: bytes) -> bool:
+    """Numbers are looked at only where the frame has bytes that may be those of one that JSON does not have."""
+    if any(mark in frame and rest.search(frame) for mark, rest in _ENDLESS) and not all(
+        map(math.isfinite, [item for item in row if type(item) is float])
+    ):
         return False
-    integers = [item for item in row if type(item) is int]
-    return min(integers) >= _LOWEST and max(integers) <= _HIGHEST
+    mark, rest = _LARGE
+    return (
+        mark not in frame or rest.search(frame) is None or max([item for item in row if type(item) is int]) <= _HIGHEST
+    )

@@ -49,7 +49,7 @@ def _answer(state: State, operation: int, data: bytes) -> bytes:
         return ormsgpack.packb((int(Answer.BROKEN), type(error).__name__))
 
 
-_TELLING: Final = (Answer.RAISED, Answer.BAD_VALUE, Answer.BROKEN)
+_TELLING: Final = (int(Answer.RAISED), int(Answer.BAD_VALUE), int(Answer.BROKEN))
 
 
 def _short(answer: tuple[Any, ...]) -> tuple[Any, ...]:

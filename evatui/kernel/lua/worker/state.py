@@ -9,13 +9,11 @@ import threading
 from collections.abc import Callable
 from typing import Any, ClassVar, Final
 
-import ormsgpack
-
 from evatui.kernel.lua.program import Program
 from evatui.kernel.lua.state import Answer, Operation, packed
 from evatui.kernel.lua.worker.frames import MAX_REQUEST, Channel, Gone, OutOfTurn
 from evatui.kernel.lua.worker.launch import Launched, NotLaunched
-from evatui.kernel.lua.worker.plausible import most, plausible
+from evatui.kernel.lua.worker.plausible import most, read
 from evatui.kernel.lua.worker.serve import UNCONFINED
 from evatui.kernel.model.manifest import Isolation
 
@@ -62,14 +60,12 @@ class WorkerState:
             return _BROKEN
         try:
             channel.send(operation.to_bytes(1) + data)
-            answer = ormsgpack.unpackb(channel.receive(self._most))
+            answer = read(bytes(channel.receive(self._most)), self._program)
         except (Gone, OSError):
             return self._lost()
-        except (OutOfTurn, ValueError, RecursionError):
-            return self._lost("it gave an answer that cannot be read")
-        if not plausible(answer, self._program):
-            return self._lost("it gave an answer that no state gives")
-        return tuple(answer)
+        except OutOfTurn:
+            answer = None
+        return answer or self._lost("it gave an answer that no state gives")
 
     def kill(self) -> None:
         with self._lock:
