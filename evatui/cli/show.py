@@ -194,6 +194,8 @@ def show_rejections(screen: Screen, data: Mapping[str, Any]) -> None:
         serving = rejection.get("serving")
         screen.line(f"✗ {name}  {rejection['path']}", "bold red")
         screen.line(f"{serving} still serves" if serving else "nothing serves in its place", "dim")
+        for field in rejection.get("difference") or ():
+            screen.line(f"  {field['path']}: {_scalar(field['from'])} serves, {_scalar(field['to'])} is refused", "dim")
         show_diagnostics(screen, rejection["diagnostics"])
 
 

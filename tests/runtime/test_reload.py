@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from evatui.control.answers import rejections
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.lifecycle import State
 from evatui.runtime import Runtime
@@ -291,3 +292,17 @@ async def test_a_version_that_could_not_be_recorded_is_tried_again_by_itself(sta
     await runtime.reloader.follow(frozenset())
     await until(lambda: runtime.registry.capabilities["greet"].rejection is None)
     assert (await call(runtime)).response.result["by"] == "two"
+
+
+async def test_a_refused_manifest_is_held_against_the_one_that_serves(start, workspace: Path) -> None:
+    runtime = await start()
+    broken = MANIFEST.replace("version: 1.0.0", "version: 1.1.0").replace(
+        "limits: {timeout_ms: 2000", "limits: {timeout_ms: 999999999"
+    )
+    save(workspace, "capabilities/greet.yaml", broken)
+    await runtime.reloader.run(explicit=True)
+    (found,) = rejections(runtime, "greet")["rejections"]
+    assert [(entry["path"], entry["from"], entry["to"]) for entry in found["difference"]] == [
+        ("limits.timeout_ms", 2000, 999999999),
+        ("version", "1.0.0", "1.1.0"),
+    ]

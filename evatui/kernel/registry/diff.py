@@ -8,14 +8,17 @@ from typing import Any
 from evatui.kernel.admission.redact import veiled
 from evatui.kernel.admission.verdict import Candidate
 
-__all__ = ["difference"]
+__all__ = ["difference", "field_differences"]
 
 
 def difference(before: Candidate | None, after: Candidate) -> dict[str, Any]:
     """``{"files": [{path, from, to}], "fields": [{path, from, to}]}``; ``from`` or ``to`` is None where absent."""
     if before is None:
         return {}
-    return {"files": list(_files(before, after)), "fields": list(_fields(before, after))}
+    return {
+        "files": list(_files(before, after)),
+        "fields": list(field_differences(before.manifest.raw, after.manifest.raw)),
+    }
 
 
 def _files(before: Candidate, after: Candidate) -> Iterator[dict[str, Any]]:
@@ -26,8 +29,9 @@ def _files(before: Candidate, after: Candidate) -> Iterator[dict[str, Any]]:
             yield {"path": path, "from": old.get(path), "to": new.get(path)}
 
 
-def _fields(before: Candidate, after: Candidate) -> Iterator[dict[str, Any]]:
-    old, new = dict(_flat(before.manifest.raw)), dict(_flat(after.manifest.raw))
+def field_differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The single values in which two manifests, as read, differ; secrets are not shown."""
+    old, new = dict(_flat(before)), dict(_flat(after))
     for path in sorted(old.keys() | new.keys()):
         if old.get(path) != new.get(path):
             key = path.rpartition(".")[2]
