@@ -93,6 +93,48 @@ _POLICY = (
         "A fixed list of command prefixes can be reviewed, a shell cannot.",
         "List the commands: shell: {commands: [[git, status]]}",
     ),
+    Code(
+        "EVA-430",
+        Reason.APPROVAL_REQUIRED,
+        "the version may do more than the one before",
+        "What was granted once is a promise to the operator: a version that reaches further is a new decision.",
+        "Look at the difference, then approve this very version, or take the entry out of the manifest.",
+    ),
+    Code(
+        "EVA-431",
+        Reason.RESTART_REQUIRED,
+        "the version asks for a power that no running version may gain",
+        "Processes, connections, new places to write and a looser sandbox never come by saving a file.",
+        "Look at the difference, then approve this very version; it takes effect when the runtime starts next.",
+    ),
+    Code(
+        "EVA-432",
+        Reason.APPROVAL_REQUIRED,
+        "the schemas are not compatible with those of the version before",
+        "Callers were promised what the schemas said; whoever relied on it would fail without a warning.",
+        "Keep to what was promised, or approve this very version.",
+    ),
+    Code(
+        "EVA-433",
+        Reason.APPROVAL_REQUIRED,
+        "the version would provide a name that another capability provides",
+        "A name is a promise to callers; who answers to it does not change behind their backs.",
+        "Use a name of its own, or approve this very version.",
+    ),
+    Code(
+        "EVA-434",
+        Reason.APPROVAL_REQUIRED,
+        "a new capability asks for a power while the runtime runs",
+        "A file that appears must not start processes, connect, write or use secrets before somebody has seen it.",
+        "Look at what it asks for, then approve this very version.",
+    ),
+    Code(
+        "EVA-435",
+        Reason.APPROVAL_REQUIRED,
+        "the workspace is not trusted with this yet",
+        "A folder that somebody else made must not start processes, connect or use secrets because it was opened.",
+        "Look at what it asks for, then trust the workspace: eva trust",
+    ),
 )
 
 _LUA = (

@@ -1,0 +1,163 @@
+"""May a version take the place of what was granted before, or does it wait for a person?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from evatui.kernel.admission.codes import diagnose
+from evatui.kernel.admission.compat import Direction, incompatibilities
+from evatui.kernel.admission.grant import Grant
+from evatui.kernel.admission.permission_diff import FieldChange, limit_changes, permission_changes
+from evatui.kernel.admission.report import MANIFEST_FAULTS, Pointer, Report
+from evatui.kernel.admission.verdict import Candidate
+from evatui.kernel.model.change import ChangeClass, Trend
+from evatui.kernel.model.diagnostic import Diagnostic, Span
+from evatui.kernel.model.manifest import Isolation
+from evatui.kernel.model.permissions import NOTHING, Permissions
+from evatui.kernel.model.text import clean_line
+
+__all__ = ["POWERS", "Weighed", "power_of", "weigh"]
+
+POWERS = ("network.hosts", "shell.commands", "env")
+"""Fields of which one entry is enough to connect, to start a process, or to have a secret injected."""
+_NEW_POWERS = ("fs.write", *POWERS)
+_MAX_SHOWN = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """``change_class``, what differs field by field, and why it is no hotter: one diagnostic a cause, not rendered."""
+
+    change_class: ChangeClass
+    fields: tuple[FieldChange, ...] = ()
+    causes: tuple[Diagnostic, ...] = ()
+
+
+@dataclass(slots=True)
+class _Scales:
+    report: Report
+    change_class: ChangeClass = ChangeClass.HOT
+    causes: list[Diagnostic] = field(default_factory=list)
+
+    def put(self, change_class: ChangeClass, code: str, message: str, span: Span, notes: tuple[str, ...] = ()) -> None:
+        order = list(ChangeClass)
+        self.change_class = max(self.change_class, change_class, key=order.index)
+        self.causes.append(diagnose(code, message, span, notes=notes))
+
+
+def weigh(
+    candidate: Candidate,
+    before: Grant | None,
+    *,
+    running: bool,
+    providers: Mapping[str, str],
+    document: Callable[[str], Mapping[str, Any] | None],
+) -> Weighed:
+    """Weighs ``candidate`` against the last grant of its id; None where there never was one.
+
+    ``running`` is False for an id that was there when the runtime started. ``providers`` maps capability names to
+    another id that provides them; ``document`` gives the schema with a digest, None where it is not kept any more.
+    """
+    tree = candidate.snapshot.tree
+    assert tree is not None  # a candidate was read
+    scales = _Scales(Report(tree, MANIFEST_FAULTS))
+    _names(candidate, before, providers, scales)
+    if before is None:
+        fields = permission_changes(NOTHING, candidate.permissions)
+        if running:
+            _appeared(candidate, fields, scales)
+    else:
+        after = Grant.of(candidate)
+        fields = (
+            *permission_changes(before.permissions, after.permissions),
+            *limit_changes(before.limits, after.limits),
+        )
+        _permissions(before, fields, scales)
+        _isolation(before, after, scales)
+        _schemas(candidate, before, after, document, scales)
+    return Weighed(scales.change_class, fields, tuple(scales.causes))
+
+
+def power_of(permissions: Permissions) -> Permissions:
+    """The part of it that starts processes, connects, or has secrets injected."""
+    return Permissions(network=permissions.network, shell=permissions.shell, env=permissions.env)
+
+
+def _appeared(candidate: Candidate, fields: tuple[FieldChange, ...], scales: _Scales) -> None:
+    for change in fields:
+        if change.path in _NEW_POWERS and change.after:
+            message = f"{candidate.id} is new here and asks for {change.path}: {_entries(change.after)}"
+            scales.put(ChangeClass.APPROVAL, "EVA-434", message, _span(scales.report, change))
+
+
+def _permissions(before: Grant, fields: tuple[FieldChange, ...], scales: _Scales) -> None:
+    for change in fields:
+        if change.trend is not Trend.WIDENED or change.path.startswith("limits."):
+            continue
+        message = f"{change.path} is wider than before, by {_entries(change.gained)}"
+        notes = (f"granted before: {_entries(change.before) or 'nothing'}",)
+        span = _span(scales.report, change)
+        if change.path == "fs.write" or (change.path in ("network.hosts", "shell.commands") and not change.before):
+            scales.put(ChangeClass.RESTART, "EVA-431", message, span, notes)
+        else:
+            scales.put(ChangeClass.APPROVAL, "EVA-430", message, span, notes)
+
+
+def _isolation(before: Grant, after: Grant, scales: _Scales) -> None:
+    if (before.isolation, after.isolation) == (Isolation.PROCESS, Isolation.IN_PROCESS):
+        message = "it would run in the process of the runtime, and ran in one of its own before"
+        scales.put(ChangeClass.RESTART, "EVA-431", message, scales.report.span(("isolation",)))
+
+
+def _schemas(
+    candidate: Candidate,
+    before: Grant,
+    after: Grant,
+    document: Callable[[str], Mapping[str, Any] | None],
+    scales: _Scales,
+) -> None:
+    sides = (
+        ("input_schema", Direction.INPUT, before.input, after.input, candidate.input.document),
+        ("output_schema", Direction.OUTPUT, before.output, after.output, candidate.output.document),
+    )
+    for key, direction, was, now, new in sides:
+        if was == now:
+            continue
+        old = document(was)
+        if old is None:
+            found = ["what it was before is not kept, so nobody can tell"]
+        else:
+            found = [f"{each.pointer or '/'}: {each.message}" for each in incompatibilities(old, new, direction)]
+        if found:
+            whom = "what callers send now" if direction is Direction.INPUT else "what callers rely on now"
+            message = f"the {direction.value} schema does not keep {whom}: {clean_line(found[0], 200)}"
+            notes = tuple(clean_line(each, 200) for each in found[1:_MAX_SHOWN])
+            scales.put(ChangeClass.APPROVAL, "EVA-432", message, scales.report.span((key,)), notes)
+
+
+def _names(candidate: Candidate, before: Grant | None, providers: Mapping[str, str], scales: _Scales) -> None:
+    mine = before.names if before else ()
+    for name in candidate.manifest.capabilities:
+        if name in providers and name not in mine:
+            message = f"{candidate.id} would provide {name}, which {providers[name]} provides"
+            span = scales.report.span(scales.report.item(("capabilities",), name))
+            scales.put(ChangeClass.APPROVAL, "EVA-433", message, span)
+
+
+def _span(report: Report, change: FieldChange) -> Span:
+    at: Pointer = ("permissions", *change.path.split("."))
+    entry = (change.gained or change.after)[0]
+    return report.span(report.item(at, entry), label="new")
+
+
+def _entries(entries: tuple[Any, ...]) -> str:
+    return ", ".join(_shown(entries))
+
+
+def _shown(entries: tuple[Any, ...]) -> Iterator[str]:
+    for entry in entries[:_MAX_SHOWN]:
+        yield '"' + clean_line(" ".join(entry) if isinstance(entry, tuple) else entry, 80) + '"'
+    if len(entries) > _MAX_SHOWN:
+        yield f"{len(entries) - _MAX_SHOWN} more"
