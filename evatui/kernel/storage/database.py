@@ -42,6 +42,30 @@ _MIGRATIONS = (
         hold TEXT NOT NULL CHECK (hold IN ('drained', 'disabled'))
     ) WITHOUT ROWID;
     """,
+    """
+    CREATE TABLE grants (
+        seq INTEGER PRIMARY KEY AUTOINCREMENT,
+        capability_id TEXT NOT NULL,
+        generation INTEGER NOT NULL,
+        given TEXT NOT NULL,
+        at TEXT NOT NULL
+    );
+    CREATE INDEX grants_by_capability ON grants (capability_id, seq);
+    CREATE TABLE documents (
+        digest TEXT PRIMARY KEY,
+        document TEXT NOT NULL
+    ) WITHOUT ROWID;
+    CREATE TABLE approvals (
+        capability_id TEXT NOT NULL,
+        digest TEXT NOT NULL,
+        change_class TEXT NOT NULL CHECK (change_class IN ('approval', 'restart')),
+        what TEXT NOT NULL,
+        actor_type TEXT NOT NULL,
+        actor_id TEXT NOT NULL,
+        at TEXT NOT NULL,
+        PRIMARY KEY (capability_id, digest)
+    ) WITHOUT ROWID;
+    """,
 )
 """The step at index n leads from schema n to n + 1; a step that was published is never changed."""
 
