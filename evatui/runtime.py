@@ -22,7 +22,9 @@ from evatui.kernel.model.permissions import Permissions
 from evatui.kernel.records.audit import AuditLog, MemoryAudit
 from evatui.kernel.records.codes import Code, Outcome
 from evatui.kernel.records.events import EventBus
+from evatui.kernel.registry.approvals import Approvals
 from evatui.kernel.registry.calls import Calls
+from evatui.kernel.registry.gate import Gate
 from evatui.kernel.registry.journal import Journal
 from evatui.kernel.registry.keeper import LOOK_EVERY_S, Keeper
 from evatui.kernel.registry.operations import Operations
@@ -32,8 +34,10 @@ from evatui.kernel.registry.reload import Reloader
 from evatui.kernel.registry.scan import Scanner
 from evatui.kernel.registry.shadow import Shadow
 from evatui.kernel.registry.table import Table
+from evatui.kernel.registry.trust import Trust
 from evatui.kernel.registry.warden import Warden
 from evatui.kernel.storage.database import Database
+from evatui.kernel.storage.grant_book import GrantBook
 from evatui.kernel.storage.history import History
 from evatui.kernel.storage.state_store import StateStore
 from evatui.kernel.workspace.files import Tree
@@ -97,21 +101,27 @@ class Runtime:
             invoke=self.call,
             clock=clock,
         )
+        self.trust = Trust(home, layout.root, writes=writes)
+        self.gate = Gate(GrantBook(database), self.trust, clock)
         self.warden = Warden(self.registry, self.workers)
         shadow = Shadow(self.engine, host, clock, self._permissions, self.warden)
-        publisher = Publisher(self.registry, shadow, self.history, clock, layout.runtime.max_live_generations)
+        publisher = Publisher(
+            self.registry, shadow, self.gate, self.history, clock, layout.runtime.max_live_generations
+        )
         self.reloader = Reloader(
             self.registry,
             Scanner(layout, tree, self.sandbox, home),
             shadow,
             publisher,
             self.warden,
+            self.gate,
             layout.runtime,
             at_once=_LOADS_AT_ONCE if writes else 1,
         )
         self.operations = Operations(
             self.registry, self.reloader, publisher, self.warden, self.history, layout, clock, self.sandbox
         )
+        self.approvals = Approvals(self.registry, self.reloader, self.gate, clock)
         self.calls = Calls(self.registry, host, audit, clock, self._permissions, self._levels, layout.name)
         self.shadow = shadow
         self._keeper = Keeper(layout.state_dir, lock, audit, database)
@@ -170,7 +180,9 @@ class Runtime:
             self._journal.write(Code.RUNTIME_STARTED, Outcome.OK, KERNEL)
             self.watch = Watch(self.layout)
             self._keeping = asyncio.create_task(self._keep())
+        await asyncio.to_thread(self.gate.load)
         await self.reloader.run(explicit=True)
+        self.gate.starting = False
         self.bus.emit("/runtime/started", {"workspace": self.layout.name, "mode": self.layout.runtime.mode})
         if self.watch is not None:
             self._watching = asyncio.create_task(self._follow(self.watch))

@@ -10,6 +10,7 @@ from evatui.kernel.admission.verdict import Candidate, Rejection
 from evatui.kernel.model.lifecycle import State, capability_state
 from evatui.kernel.registry.generation import Generation, GenerationId
 from evatui.kernel.registry.limiter import Limiter
+from evatui.kernel.registry.ruling import Ruling
 from evatui.kernel.registry.warden import Conduct
 from evatui.kernel.storage.history import Hold
 
@@ -21,11 +22,16 @@ _KEPT_PAST = 20
 
 @dataclass(slots=True)
 class Attempt:
-    """A version that does not serve: on its way in, refused, or switched off."""
+    """A version that does not serve: on its way in, refused, switched off, or held: ``ruling`` says for what.
+
+    ``digest`` is that of a version that is held.
+    """
 
     state: State
     since: str
     name: GenerationId | None = None
+    digest: str = ""
+    ruling: Ruling | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +97,11 @@ class Capability:
     def generations(self) -> tuple[Generation, ...]:
         """Those that hold Lua states: what drains, then what serves."""
         return (*self.draining, *((self.active,) if self.active else ()))
+
+    @property
+    def held(self) -> Attempt | None:
+        """The version that waits for a person, if one does."""
+        return self.attempt if self.attempt is not None and self.attempt.ruling is not None else None
 
     @property
     def live(self) -> int:

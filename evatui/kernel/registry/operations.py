@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evatui.kernel.admission.admit import admit
+from evatui.kernel.admission.policy import Policy
 from evatui.kernel.admission.verdict import Candidate, Rejection
 from evatui.kernel.model.call import Actor
 from evatui.kernel.model.clock import Clock
@@ -26,7 +27,7 @@ from evatui.kernel.registry.warden import Warden
 from evatui.kernel.storage.history import History, Hold
 from evatui.kernel.workspace.layout import Layout
 
-__all__ = ["Operations", "Receipt"]
+__all__ = ["Operations", "Receipt", "guard"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +87,7 @@ class Operations:
         """No new calls until ``enable``; returns when the running ones have ended or were cut."""
         started = self._clock.monotonic()
         capability = self._serving(capability_id, if_generation)
-        await self._hold(capability, Hold.DRAINED, if_generation)
+        await self._hold(capability, Hold.DRAINED, actor, if_generation)
         source = _name(capability)
         task = self._registry.withdraw(capability, State.DISABLED, actor, Hold.DRAINED)
         cut = await asyncio.shield(task) if task is not None else 0
@@ -96,8 +97,8 @@ class Operations:
         """No new calls until ``enable``; returns at once, the running ones drain."""
         started = self._clock.monotonic()
         capability = self._known(capability_id)
-        self._guard(capability, if_generation)
-        await self._hold(capability, Hold.DISABLED, if_generation)
+        guard(capability, if_generation)
+        await self._hold(capability, Hold.DISABLED, actor, if_generation)
         source = _name(capability)
         self._registry.withdraw(capability, State.DISABLED, actor, Hold.DISABLED)
         self._write(Code.CAPABILITY_DISABLED, capability, source, actor)
@@ -115,7 +116,7 @@ class Operations:
         if capability.hold is None and sound is not None and not sound.manifest.enabled:
             message = f"{capability.id} is disabled by its manifest: set `enabled: true` in {capability.path}"
             raise failure(ErrorKind.CONFLICT, message)
-        await self._hold(capability, None)
+        await self._hold(capability, None, actor)
         conduct, before = self._warden.pardon(capability), _name(capability)
         try:
             plan = await self._reloader.run(actor=actor, explicit=True, ids=(capability.id,))
@@ -136,11 +137,11 @@ class Operations:
         """Serves an earlier version again, as a new generation; the one it replaces is quarantined."""
         started = self._clock.monotonic()
         capability = self._known(capability_id)
-        self._guard(capability, if_generation)
+        guard(capability, if_generation)
         kept = _choose(capability, to)
         source, bad = _name(capability), capability.active.digest if capability.active else capability.disk_digest
         verdict = await self._admitted(capability, kept)
-        self._guard(capability, if_generation)
+        guard(capability, if_generation)
         before, held = capability.quarantined, capability.hold
         # Before it is loaded, as a look at the disk may come in between; and never what comes back itself.
         capability.quarantined = bad if bad != verdict.digest else None
@@ -150,7 +151,7 @@ class Operations:
             capability.quarantined = before
             raise
         if capability.hold is held:
-            await self._hold(capability, None)
+            await self._hold(capability, None, actor)
         else:  # somebody switched it off while the old version was loading: that order is the later one
             self._registry.withdraw(capability, State.DISABLED, actor, str(capability.hold))
         self._registry.journal.tell(
@@ -201,8 +202,7 @@ class Operations:
 
     async def _admitted(self, capability: Capability, kept: Kept) -> Candidate:
         """The kept version, judged by the policy of now; raises `CallFailed` ``Conflict`` where it is refused."""
-        policy = self._reloader.policy
-        assert policy is not None  # set by the first run, which precedes every command
+        policy = self._policy()
         verdict = await asyncio.to_thread(
             admit, kept.candidate.snapshot, layout=self._layout, policy=policy, sandbox=self._sandbox
         )
@@ -211,9 +211,14 @@ class Operations:
             raise failure(ErrorKind.CONFLICT, f"{kept.name.short} would be refused now: {first.code} {first.message}")
         return verdict
 
+    def _policy(self) -> Policy:
+        policy = self._reloader.policy
+        assert policy is not None  # set by the first run, which precedes every command
+        return policy
+
     async def _brought_back(self, capability: Capability, kept: Kept, verdict: Candidate, actor: Actor) -> GenerationId:
         """What serves now; raises `CallFailed` ``Conflict`` where the kept version could not be loaded."""
-        ended = await self._publisher.bring_back(capability, verdict, actor)
+        ended = await self._publisher.bring_back(capability, verdict, self._policy(), actor)
         if ended.name is None:
             refused = ended.rejected
             why = f"does not load any more: {refused.diagnostics[0].message}" if refused else "was not wanted any more"
@@ -230,21 +235,14 @@ class Operations:
 
     def _serving(self, capability_id: str, if_generation: str | None) -> Capability:
         capability = self._known(capability_id)
-        self._guard(capability, if_generation)
+        guard(capability, if_generation)
         if capability.active is None:
             raise failure(ErrorKind.CONFLICT, f"{capability.id} serves nothing: it is {capability.state}")
         return capability
 
-    def _guard(self, capability: Capability, if_generation: str | None) -> None:
-        names = (capability.active.name.id, capability.active.name.short) if capability.active else ()
-        if if_generation is not None and if_generation not in names:
-            serving = capability.active.name.short if capability.active else "nothing"
-            raise failure(
-                ErrorKind.CONFLICT,
-                f"{capability.id} moved: {serving} serves now, not {clean_line(if_generation, 200)}",
-            )
-
-    async def _hold(self, capability: Capability, hold: Hold | None, if_generation: str | None = None) -> None:
+    async def _hold(
+        self, capability: Capability, hold: Hold | None, actor: Actor, if_generation: str | None = None
+    ) -> None:
         """Writes the order down, then gives it: whatever was on its way from the disk is not wanted any more.
 
         Raises `CallFailed` ``Conflict``, with the former order in force, where the target moved meanwhile.
@@ -252,12 +250,15 @@ class Operations:
         before = capability.hold
         await asyncio.to_thread(self._history.set_hold, capability.id, hold)
         try:
-            self._guard(capability, if_generation)
+            guard(capability, if_generation)
         except CallFailed:
             await asyncio.to_thread(self._history.set_hold, capability.id, before)
             raise
         capability.hold = hold
         capability.wanted += 1
+        if hold is not None and capability.held is not None and capability.candidate is not None:
+            self._registry.begin(capability, actor)  # what waited for a person rests with the others
+            self._registry.park(capability, capability.candidate, actor, hold)
 
     def _write(self, code: Code, capability: Capability, name: GenerationId | None, actor: Actor) -> None:
         generation = name.id if name else None
@@ -284,6 +285,17 @@ class Operations:
             duration_ms=(self._clock.monotonic() - started) * 1000,
             cut=cut,
             note=note,
+        )
+
+
+def guard(capability: Capability, if_generation: str | None) -> None:
+    """Raises `CallFailed` ``Conflict`` where another generation than ``if_generation`` serves by now."""
+    names = (capability.active.name.id, capability.active.name.short) if capability.active else ()
+    if if_generation is not None and if_generation not in names:
+        serving = capability.active.name.short if capability.active else "nothing"
+        raise failure(
+            ErrorKind.CONFLICT,
+            f"{capability.id} moved: {serving} serves now, not {clean_line(if_generation, 200)}",
         )
 
 

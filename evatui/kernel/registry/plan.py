@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
 from evatui.kernel.admission.verdict import Candidate, Rejection
+from evatui.kernel.model.change import ChangeClass
 from evatui.kernel.model.diagnostic import Diagnostic, Reason
 from evatui.kernel.model.ids import fold
 from evatui.kernel.registry.capability import Capability
 from evatui.kernel.registry.diff import difference
+from evatui.kernel.registry.ruling import Ruling
 
 __all__ = ["KNOWN", "Action", "Change", "compare", "main_verdicts", "plan_digest"]
 
@@ -45,10 +47,23 @@ class Change:
     target: str | None = None
     diff: Mapping[str, Any] = field(default_factory=dict)
     reason: str = ""
+    ruling: Ruling | None = None
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        return self.verdict.diagnostics if isinstance(self.verdict, Rejection) else ()
+        if isinstance(self.verdict, Rejection):
+            return self.verdict.diagnostics
+        return self.ruling.diagnostics if self.ruling is not None and self.action is Action.HOLD else ()
+
+    @property
+    def change_class(self) -> ChangeClass | None:
+        if self.action in (Action.UNCHANGED, Action.REJECT):
+            return None
+        return self.ruling.change_class if self.ruling is not None else ChangeClass.HOT
+
+    def waiting(self, ruling: Ruling) -> Change:
+        """The change as one that waits for a person."""
+        return replace(self, action=Action.HOLD, reason=ruling.reason or "", ruling=ruling)
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -57,8 +72,9 @@ class Change:
             "action": self.action.value,
             "from": self.source,
             "to": self.target,
-            "change_class": "hot" if self.action in (Action.ADD, Action.UPDATE, Action.REMOVE) else None,
-            "diff": dict(self.diff),
+            "digest": self.verdict.digest if self.verdict else None,
+            "change_class": self.change_class.value if self.change_class else None,
+            "diff": {**self.diff, "permissions": self.ruling.differences()} if self.ruling else dict(self.diff),
             "examples": [],
             "diagnostics": [diagnostic.to_json() for diagnostic in self.diagnostics],
             "reason": self.reason,
@@ -158,5 +174,6 @@ def plan_digest(changes: Iterable[Change], epoch: str) -> str:
     for change in changes:
         verdict = change.verdict
         digest = verdict.snapshot.digest if isinstance(verdict, Candidate) else verdict.digest if verdict else ""
-        hashed.update(f"\n{change.key}\t{change.action}\t{change.source}\t{digest}".encode())
+        waits = change.ruling.reason if change.ruling is not None else None
+        hashed.update(f"\n{change.key}\t{change.action}\t{change.source}\t{digest}\t{waits}".encode())
     return hashed.hexdigest()

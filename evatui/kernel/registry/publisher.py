@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 
+from evatui.kernel.admission.policy import Policy
 from evatui.kernel.admission.verdict import Candidate, Rejection
 from evatui.kernel.model.call import Actor
 from evatui.kernel.model.clock import Clock
 from evatui.kernel.model.diagnostic import Reason
 from evatui.kernel.model.lifecycle import State
 from evatui.kernel.registry.capability import Capability
+from evatui.kernel.registry.gate import Gate
 from evatui.kernel.registry.generation import GenerationId
 from evatui.kernel.registry.registry import Registry
+from evatui.kernel.registry.ruling import Ruling
 from evatui.kernel.registry.shadow import Shadow, broken
 from evatui.kernel.storage.database import StorageError
 from evatui.kernel.storage.history import History
@@ -22,11 +25,12 @@ __all__ = ["Ended", "Publisher"]
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """What became of a version: ``name`` of what serves now, or why it was refused; neither where it is
-    switched off, or where a newer one overtook it."""
+    """What became of a version: ``name`` of what serves now, or why it was refused, or what it waits for;
+    nothing of it where it is switched off, or where a newer one overtook it."""
 
     name: GenerationId | None = None
     rejected: Rejection | None = None
+    held: Ruling | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,25 +45,28 @@ class _Coming:
 class Publisher:
     """At most ``max_live`` generations of a capability hold Lua states: further ones wait."""
 
-    def __init__(self, registry: Registry, shadow: Shadow, history: History, clock: Clock, max_live: int) -> None:
+    def __init__(
+        self, registry: Registry, shadow: Shadow, gate: Gate, history: History, clock: Clock, max_live: int
+    ) -> None:
         self._registry = registry
         self._shadow = shadow
+        self._gate = gate
         self._history = history
         self._clock = clock
         self._max_live = max_live
         self._coming: dict[str, _Coming] = {}
 
-    async def bring_up(self, capability: Capability, candidate: Candidate, actor: Actor) -> Ended:
-        """Serves what the disk holds: shadow load, health, publish; only the latest version wanted.
+    async def bring_up(self, capability: Capability, candidate: Candidate, ruling: Ruling, actor: Actor) -> Ended:
+        """Serves what the disk holds: shadow load, health, the gate's ruling, publish; only the latest version wanted.
 
-        The same bytes that are on their way already
-        are not loaded twice: without that, a busy disk could overtake every load for ever.
+        The same bytes that are on their way already are not loaded twice: without that, a busy disk could overtake
+        every load for ever.
         """
         coming = self._coming.get(capability.id)
         if coming is None or (coming.digest, coming.ticket) != (candidate.digest, capability.wanted):
             capability.wanted += 1
             task = asyncio.get_running_loop().create_task(
-                self._bring_up(capability, candidate, actor, capability.wanted)
+                self._bring_up(capability, candidate, ruling, actor, capability.wanted)
             )
             coming = self._coming[capability.id] = _Coming(candidate.digest, capability.wanted, task)
         try:
@@ -68,12 +75,18 @@ class Publisher:
             if coming.task.done() and self._coming.get(capability.id) is coming:
                 del self._coming[capability.id]
 
-    async def bring_back(self, capability: Capability, candidate: Candidate, actor: Actor) -> Ended:
-        """Serves an earlier version as a new generation. What the disk holds meanwhile does not overtake it."""
-        capability.wanted += 1
-        return await self._bring_up(capability, candidate, actor, None)
+    async def bring_back(self, capability: Capability, candidate: Candidate, policy: Policy, actor: Actor) -> Ended:
+        """Serves an earlier version as a new generation. What the disk holds meanwhile does not overtake it.
 
-    async def _bring_up(self, capability: Capability, candidate: Candidate, actor: Actor, ticket: int | None) -> Ended:
+        It served before, so what it may do was somebody's decision already: it waits for no other.
+        """
+        capability.wanted += 1
+        ruling = await asyncio.to_thread(self._gate.rule, candidate, policy, {})
+        return await self._bring_up(capability, candidate, ruling, actor, None)
+
+    async def _bring_up(
+        self, capability: Capability, candidate: Candidate, ruling: Ruling, actor: Actor, ticket: int | None
+    ) -> Ended:
         async with capability.turn:
             while capability.live >= self._max_live and not _overtaken(capability, ticket):
                 capability.room.clear()
@@ -82,12 +95,13 @@ class Publisher:
             known = ticket is not None and candidate.digest in (serving, capability.quarantined)
             if known or _overtaken(capability, ticket):
                 return Ended()
-            self._registry.begin(capability, actor)
-            if not candidate.manifest.enabled or (ticket is not None and capability.hold is not None):
+            rests = not candidate.manifest.enabled or (ticket is not None and capability.hold is not None)
+            self._registry.begin(capability, actor, resumes="" if rests else candidate.digest)
+            if rests:
                 self._rest(capability, candidate, actor)
                 return Ended()
             try:
-                return await self._load(capability, candidate, actor, ticket)
+                return await self._load(capability, candidate, ruling, actor, ticket)
             except Exception as error:
                 self._registry.refuse(capability, broken(candidate, error), actor)
                 capability.again = isinstance(error, StorageError)
@@ -98,7 +112,9 @@ class Publisher:
         self._registry.park(capability, candidate, actor, reason)
         self._registry.withdraw(capability, State.UNREGISTERED, actor, reason)
 
-    async def _load(self, capability: Capability, candidate: Candidate, actor: Actor, ticket: int | None) -> Ended:
+    async def _load(
+        self, capability: Capability, candidate: Candidate, ruling: Ruling, actor: Actor, ticket: int | None
+    ) -> Ended:
         registry = self._registry
         deadline = self._shadow.deadline(candidate)
         loaded = await self._shadow.load(candidate, deadline)
@@ -113,9 +129,13 @@ class Publisher:
             if unhealthy is not None:
                 registry.refuse(capability, unhealthy, actor)
                 return Ended(rejected=unhealthy)
+            now = await asyncio.to_thread(self._pass, candidate, ruling, name, ordered=ticket is None)
             if _overtaken(capability, ticket):
                 registry.forget_attempt(capability, actor)
                 return Ended()
+            if now.held and ticket is not None:
+                registry.hold(capability, candidate, now, actor)
+                return Ended(held=now)
             self._shadow.settle(candidate, loaded)
             registry.publish(capability, candidate, loaded, name, actor)
             published = True
@@ -123,6 +143,13 @@ class Publisher:
         finally:
             if not published:
                 loaded.close()
+
+    def _pass(self, candidate: Candidate, ruling: Ruling, name: GenerationId, *, ordered: bool) -> Ruling:
+        """Blocking. The ruling of now; where it lets the version into service, that is recorded first."""
+        now = self._gate.rule_again(candidate, ruling)
+        if ordered or not now.held:
+            self._gate.serves(candidate, now.policy, name)
+        return now
 
     async def _name(self, capability: Capability, candidate: Candidate, *, fresh: bool) -> GenerationId:
         record = await asyncio.to_thread(

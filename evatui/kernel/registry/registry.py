@@ -22,6 +22,7 @@ from evatui.kernel.registry.capability import Attempt, Capability, Past
 from evatui.kernel.registry.generation import Generation, GenerationId
 from evatui.kernel.registry.journal import Journal
 from evatui.kernel.registry.limiter import Limiter
+from evatui.kernel.registry.ruling import Ruling
 from evatui.kernel.registry.table import EMPTY_TABLE, Table
 from evatui.kernel.registry.trail import Trail
 from evatui.kernel.storage.history import Hold
@@ -58,9 +59,18 @@ class Registry:
         found.gone = False
         return found
 
-    def begin(self, capability: Capability, actor: Actor) -> Attempt:
-        """A version enters validation: a refused or switched-off one again, else a new one."""
+    def begin(self, capability: Capability, actor: Actor, resumes: str = "") -> Attempt:
+        """A version enters validation: a refused or switched-off one again, else a new one.
+
+        One that was held is let go of, but for the one with the digest ``resumes``: it waits no longer.
+        """
         attempt = capability.attempt
+        if attempt is not None and attempt.ruling is not None:
+            if attempt.digest == resumes:
+                attempt.ruling = None
+                return attempt
+            self.forget_attempt(capability, actor)
+            attempt = None
         if attempt is None and capability.parked is not None:
             attempt, capability.parked = capability.parked, None
         if attempt is None:
@@ -115,7 +125,39 @@ class Registry:
         attempt = capability.attempt
         if attempt is not None:
             attempt.name = name
-            self._move(capability, attempt, State.SHADOW, actor)
+            if attempt.state is not State.SHADOW:
+                self._move(capability, attempt, State.SHADOW, actor)
+
+    def hold(self, capability: Capability, candidate: Candidate, ruling: Ruling, actor: Actor) -> None:
+        """A sound version that waits for a person; whatever serves goes on serving."""
+        attempt = capability.attempt
+        assert attempt is not None  # it was loaded in the shadow
+        attempt.digest, attempt.ruling = candidate.digest, ruling
+        capability.rejection = None
+        capability.denied = False
+        reason = ruling.reason.value if ruling.reason else ""
+        generation = attempt.name.id if attempt.name else None
+        serving = capability.active
+        self.journal.tell(
+            "approval_required",
+            capability.id,
+            State.SHADOW,
+            generation=generation,
+            from_generation=serving.name.id if serving else None,
+            reason=reason,
+            diagnostics=ruling.diagnostics,
+            actor=actor,
+        )
+        self.journal.write(
+            Code.CAPABILITY_HELD,
+            Outcome.DENIED,
+            actor,
+            capability_id=capability.id,
+            generation=generation,
+            reason=reason,
+            digest=candidate.digest,
+        )
+        self.on_change()
 
     def forget_attempt(self, capability: Capability, actor: Actor) -> None:
         """What was refused on disk is no longer there: the disk holds what serves, or nothing."""

@@ -17,6 +17,7 @@ from evatui.kernel.model.lifecycle import State
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.records.codes import Code, Outcome
 from evatui.kernel.registry.capability import Capability
+from evatui.kernel.registry.gate import Gate
 from evatui.kernel.registry.plan import KNOWN, Action, Change, compare, main_verdicts, plan_digest
 from evatui.kernel.registry.publisher import Publisher
 from evatui.kernel.registry.registry import Registry
@@ -53,6 +54,7 @@ class Reloader:
         shadow: Shadow,
         publisher: Publisher,
         warden: Warden,
+        gate: Gate,
         settings: RuntimeSettings,
         at_once: int,
     ) -> None:
@@ -65,6 +67,7 @@ class Reloader:
         self._shadow = shadow
         self._publisher = publisher
         self._warden = warden
+        self._gate = gate
         self._hot = settings.hot_reload
         self._looking = asyncio.Lock()
         self._places = asyncio.Semaphore(at_once)
@@ -76,7 +79,7 @@ class Reloader:
         """Everything up to the switch, shadow load and health included; nothing is changed."""
         async with self._looking:
             scan = await self._scan(frozenset())
-        changes = _wanted(self._changes(scan, explicit=True), ids)
+            changes = _wanted(await self._changes(scan, explicit=True), ids)
         tried = await asyncio.gather(*(self._try(change) for change in changes))
         return Plan(plan_digest(changes, scan.policy.epoch), tuple(tried), False)
 
@@ -110,7 +113,7 @@ class Reloader:
     ) -> tuple[str, list[asyncio.Task[Change]]]:
         async with self._looking:
             scan = await self._scan(changed, settle=True)
-            changes = _wanted(self._changes(scan, explicit=explicit), ids)
+            changes = _wanted(await self._changes(scan, explicit=explicit), ids)
             digest = plan_digest(changes, scan.policy.epoch)
             if expected is not None and expected != digest:
                 raise failure(ErrorKind.CONFLICT, "the disk or the registry moved since the plan was made")
@@ -135,9 +138,22 @@ class Reloader:
         if not task.cancelled() and task.exception() is not None:
             self._registry.journal.defect("reload", task.exception())
 
-    def _changes(self, scan: Scan, *, explicit: bool) -> list[Change]:
+    async def _changes(self, scan: Scan, *, explicit: bool) -> list[Change]:
         named, _ = main_verdicts(scan.verdicts, self._registry.capabilities)
-        return compare(named, self._registry.capabilities, explicit=explicit, hot=self._hot)
+        changes = compare(named, self._registry.capabilities, explicit=explicit, hot=self._hot)
+        if all(change.action is Action.UNCHANGED for change in changes):
+            return changes
+        return await asyncio.to_thread(self._ruled, changes, scan.policy, frozenset(named))
+
+    def _ruled(self, changes: list[Change], policy: Policy, present: frozenset[str]) -> list[Change]:
+        """Blocking. Each change with what the gate says of it."""
+        providers = self._gate.providers(present)
+        return [
+            replace(change, ruling=self._gate.rule(change.verdict, policy, providers))
+            if isinstance(change.verdict, Candidate) and change.action is not Action.UNCHANGED
+            else change
+            for change in changes
+        ]
 
     async def _scan(self, changed: frozenset[str], *, settle: bool = False) -> Scan:
         scan = await asyncio.to_thread(self._scanner.scan, changed, self._owners())
@@ -185,7 +201,9 @@ class Reloader:
             unhealthy = await self._shadow.health(candidate, loaded, "plan", deadline)
         finally:
             loaded.close()
-        return replace(change, action=Action.REJECT, verdict=unhealthy) if unhealthy else change
+        if unhealthy:
+            return replace(change, action=Action.REJECT, verdict=unhealthy)
+        return change.waiting(change.ruling) if change.ruling is not None and change.ruling.held else change
 
     async def _apply(self, change: Change, actor: Actor) -> Change:
         async with self._places:
@@ -207,9 +225,16 @@ class Reloader:
             if not change.reason:
                 await self._settle(capability, actor)
             return change
-        ended = await self._publisher.bring_up(capability, change.verdict, actor)
+        ruling, held = change.ruling, capability.held
+        assert ruling is not None  # whatever may go into service was ruled on
+        if held is not None and held.digest == change.verdict.digest and ruling.held and capability.hold is None:
+            held.ruling = ruling  # it waits already; the policy may have changed what for
+            return change.waiting(ruling)
+        ended = await self._publisher.bring_up(capability, change.verdict, ruling, actor)
         if ended.rejected is not None:
             return replace(change, action=Action.REJECT, verdict=ended.rejected)
+        if ended.held is not None:
+            return change.waiting(ended.held)
         return replace(change, target=ended.name.id if ended.name else None)
 
     async def _remove(self, capability: Capability, actor: Actor) -> None:

@@ -66,6 +66,10 @@ def unserved(capability: Capability) -> CallFailed:
             f"{capability.id} was refused: {first.code} {first.message}",
             reason=first.reason.value,
         )
+    if capability.held is not None and capability.held.ruling is not None:
+        first = capability.held.ruling.diagnostics[0]
+        message = f"{capability.id} waits for a person: {first.code} {first.message}"
+        return failure(ErrorKind.NOT_FOUND, message, reason=first.reason.value)
     return failure(ErrorKind.UNAVAILABLE, f"{capability.id} is still loading", retryable=True, reason="loading")
 
 

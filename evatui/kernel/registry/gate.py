@@ -1,0 +1,168 @@
+"""The gate before service: what an id was granted last, what a person approved, what the workspace is trusted with."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import Any
+
+from evatui.kernel.admission.codes import diagnose
+from evatui.kernel.admission.grant import Grant, document_of
+from evatui.kernel.admission.policy import Policy
+from evatui.kernel.admission.render import render
+from evatui.kernel.admission.verdict import Candidate
+from evatui.kernel.admission.weighing import Weighed, weigh
+from evatui.kernel.model.change import ChangeClass
+from evatui.kernel.model.clock import Clock
+from evatui.kernel.model.diagnostic import Diagnostic, Reason, Span
+from evatui.kernel.model.text import clean_line
+from evatui.kernel.registry.generation import GenerationId
+from evatui.kernel.registry.ruling import Ruling
+from evatui.kernel.registry.trust import Part, Trust, part_of
+from evatui.kernel.storage.grant_book import Approval, GrantBook
+
+__all__ = ["Gate"]
+
+_MAX_DIFFERENCES = 12
+
+
+class Gate:
+    """``starting`` until the first look at the disk is done: what restarts the runtime takes effect then.
+
+    Every method is blocking and may raise `StorageError`: for worker threads.
+    """
+
+    def __init__(self, book: GrantBook, trust: Trust, clock: Clock) -> None:
+        self.starting = True
+        self.trust = trust
+        self._book = book
+        self._clock = clock
+        self._grants: dict[str, str] = {}
+        self._approvals: dict[tuple[str, str], Approval] = {}
+        self._found: set[str] = set()
+        """Ids that were there when the runtime started: what they wait for does not make them new."""
+
+    def load(self) -> None:
+        self._grants = self._book.last_grants()
+        self._approvals = self._book.approvals()
+        self.trust.load()
+
+    def providers(self, present: Collection[str]) -> Mapping[str, tuple[str, ...]]:
+        """Which of the ids that are ``present`` provide a capability name, by their last grants."""
+        found: dict[str, list[str]] = defaultdict(list)
+        for key in sorted(present):
+            if key in self._grants:
+                for name in json.loads(self._grants[key])["names"]:
+                    found[name].append(key)
+        return {name: tuple(keys) for name, keys in found.items()}
+
+    def rule(self, candidate: Candidate, policy: Policy, providers: Mapping[str, tuple[str, ...]]) -> Ruling:
+        """May ``candidate`` go into service now?"""
+        others = {
+            name: other
+            for name in candidate.manifest.capabilities
+            for other in [next((key for key in providers.get(name, ()) if key != candidate.id), None)]
+            if other is not None
+        }
+        return self._rule(candidate, policy, others)
+
+    def rule_again(self, candidate: Candidate, ruling: Ruling) -> Ruling:
+        """The same where nothing moved that the ruling rests on; what waited may have been approved meanwhile."""
+        if not ruling.held and self._grants.get(candidate.id) == ruling.against:
+            return ruling
+        return self._rule(candidate, ruling.policy, ruling.providers)
+
+    def serves(self, candidate: Candidate, policy: Policy, name: GenerationId) -> None:
+        """Records what a version is granted, before it goes into service."""
+        grant = Grant.of(candidate)
+        text = grant.text()
+        if self._grants.get(candidate.id) != text:
+            documents = {
+                grant.input: document_of(candidate.input.document),
+                grant.output: document_of(candidate.output.document),
+            }
+            self._book.record(candidate.id, name.number, text, documents, self._clock.now())
+            self._grants[candidate.id] = text
+        part = part_of(candidate, policy)
+        if part is not None:
+            self.trust.serves(part, self._clock.now())
+
+    def approve(self, candidate: Candidate, policy: Policy, approval: Approval) -> None:
+        """Records an approval of this version; it is trusted with what it may do from now on."""
+        self._book.approve(approval)
+        self._approvals[approval.capability_id, approval.digest] = approval
+        part = part_of(candidate, policy)
+        if part is not None and not self.trust.has(part):
+            self.trust.set([part], self._clock.now())
+
+    def approval(self, capability_id: str, digest: str) -> Approval | None:
+        return self._approvals.get((capability_id, digest))
+
+    def forget(self, capability_id: str, digest: str) -> None:
+        self._book.forget(capability_id, digest)
+        self._approvals.pop((capability_id, digest), None)
+
+    def _rule(self, candidate: Candidate, policy: Policy, others: Mapping[str, str]) -> Ruling:
+        text = self._grants.get(candidate.id)
+        before = Grant.read(text) if text is not None else None
+        if self.starting:
+            self._found.add(candidate.id)
+        running = candidate.id not in self._found
+        weighed = weigh(candidate, before, running=running, providers=others, document=self._document)
+        approval = self.approval(candidate.id, candidate.digest)
+        part = part_of(candidate, policy)
+        untrusted = part is not None and not self.trust.has(part)
+        waits = list(self._waits(candidate, policy, weighed, approval))
+        if part is not None and untrusted:
+            waits.append(self._distrusts(candidate, part))
+        texts = {candidate.path: candidate.snapshot.manifest.data}
+        return Ruling(
+            change_class=weighed.change_class,
+            fields=weighed.fields,
+            reason=waits[0].reason if waits else None,
+            diagnostics=tuple(render(found, texts) for found in waits),
+            untrusted=untrusted,
+            approved=approval is not None,
+            against=text,
+            policy=policy,
+            providers=others,
+        )
+
+    def _waits(
+        self, candidate: Candidate, policy: Policy, weighed: Weighed, approval: Approval | None
+    ) -> list[Diagnostic]:
+        """The causes why it waits, those of the gravest class first; none where it does not."""
+        restart = weighed.change_class is ChangeClass.RESTART
+        if not weighed.causes or (approval is not None and (self.starting or not restart)):
+            return []
+        fix = "Start the runtime again." if approval is not None else _how(candidate, policy, restart)
+        notes: tuple[str, ...] = ()
+        if approval is not None:
+            who = clean_line(approval.actor.id or approval.actor.type.value, 64)
+            notes = (f"approved by {who} at {approval.at}; it takes effect when the runtime starts next",)
+        ordered = sorted(weighed.causes, key=lambda cause: cause.reason is not Reason.RESTART_REQUIRED)
+        return [replace(cause, fix=fix, notes=(*cause.notes, *notes)) for cause in ordered]
+
+    def _distrusts(self, candidate: Candidate, part: Part) -> Diagnostic:
+        changed = self.trust.differences(part)
+        since = ", and it changed since it was trusted" if changed else ""
+        message = f"{candidate.id} may use {', '.join(part.power)}; the workspace is not trusted with that yet{since}"
+        notes = tuple(f"changed: {clean_line(line, 300)}" for line in changed[:_MAX_DIFFERENCES])
+        span = candidate.places.get("id", Span(candidate.path))
+        return diagnose("EVA-435", message, span, notes=notes)
+
+    def _document(self, digest: str) -> Mapping[str, Any] | None:
+        text = self._book.document(digest)
+        found: Mapping[str, Any] | None = json.loads(text) if text is not None else None
+        return found
+
+
+def _how(candidate: Candidate, policy: Policy, restart: bool) -> str:
+    who = policy.settings["approvals"]["widening"]
+    if who == "never":
+        return "The policy allows no approval (approvals: {widening: never}): take it out of the manifest."
+    command = f"eva capability approve {candidate.id} --digest {candidate.digest}"
+    how = "Approve it in the console (a, approve)" if who == "console" else f"Approve it: {command}"
+    return f"{how}, then start the runtime again." if restart else how
