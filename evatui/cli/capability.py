@@ -101,7 +101,7 @@ def _verdict(data: Mapping[str, Any], exit_code: bool) -> tuple[Exit, CommandFai
     found = [change["action"] for change in data["changes"]]
     for action, kind, said, suggestion in (
         ("reject", ErrorKind.INVALID_INPUT, "refused", "eva capability explain-rejected"),
-        ("hold", ErrorKind.POLICY_DENIED, "held for approval", "eva capability reload --dry-run"),
+        ("hold", ErrorKind.POLICY_DENIED, "held", "eva capability explain-rejected"),
     ):
         if count := found.count(action):
             failed = CommandFailed(kind, f"{count} of {len(found)} {said}", suggestion=suggestion, data=data)
@@ -159,3 +159,16 @@ def enable(settings: Settings, id: str) -> Answer:
 def rollback(settings: Settings, id: str, to: str | None, if_generation: str | None) -> Answer:
     """Serve an earlier generation again."""
     return _receipt(settings, "capability.rollback", id=id, to=to, if_generation=if_generation)
+
+
+@capability.command()
+@click.argument("id")
+@click.option("--digest", required=True, metavar="D", help="Of the version that waits, as list and reload show it.")
+@click.option("--revoke", is_flag=True, help="Forget an approval that has not taken effect.")
+@_GUARD
+@click.pass_obj
+def approve(settings: Settings, id: str, digest: str, revoke: bool, if_generation: str | None) -> Answer:
+    """Let a version that waits for approval go into service; bound to these very bytes."""
+    if revoke:
+        return _receipt(settings, "capability.revoke", id=id, digest=digest)
+    return _receipt(settings, "capability.approve", id=id, digest=digest, if_generation=if_generation)

@@ -187,8 +187,14 @@ def show_diagnostics(screen: Screen, diagnostics: Sequence[Mapping[str, Any]]) -
 
 
 def show_rejections(screen: Screen, data: Mapping[str, Any]) -> None:
-    if not data["rejections"]:
+    held = data.get("held") or ()
+    if not data["rejections"] and not held:
         screen.line("Nothing is refused.")
+    for waits in held:
+        screen.line(f"◌ {waits['id']}  {waits['path']}  waits: {waits['reason']}", "bold yellow")
+        serving = waits.get("serving")
+        screen.line(f"{serving} goes on serving" if serving else "nothing serves in its place", "dim")
+        show_diagnostics(screen, waits["diagnostics"])
     for rejection in data["rejections"]:
         name = rejection.get("id") or "a manifest without a usable id"
         serving = rejection.get("serving")

@@ -21,6 +21,7 @@ from evatui.cli.given import Folder
 from evatui.cli.options import Settings, Words
 from evatui.cli.screen import Screen
 from evatui.cli.show import show_status
+from evatui.cli.trust import trust
 from evatui.control.opening import operator_home, workspace_root
 
 __all__ = ["eva"]
@@ -38,6 +39,7 @@ def eva() -> None:
 
 eva.add_command(capability)
 eva.add_command(audit)
+eva.add_command(trust)
 eva.add_command(schema)
 add_authoring(capability)
 eva.add_command(doctor)

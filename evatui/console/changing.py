@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from evatui.console.view.answer import plan_changes, plan_lines
+from evatui.console.view.answer import plan_changes, plan_lines, waiting_lines
 from evatui.console.view.cli import command_line
 from evatui.console.view.ink import EMPTY, Ink, Line, line, wrap, wrapped
 from evatui.console.view.payload import first_payload, pretty
@@ -33,6 +33,7 @@ class Changing:
             "drain": self._drain,
             "disable": self._disable,
             "enable": self._enable,
+            "approve": self._approve,
             "call": self._call,
         }
 
@@ -147,6 +148,30 @@ class Changing:
         back = "It runs in the process of the runtime again, as a new generation; its strikes are forgotten."
         lines = (line((row.id, Ink.STRONG)), line(back if demoted else what))
         self._guarded(row, "capability.enable", {"id": row.id}, f"Enable {row.id}?", lines, "enable")
+
+    def _approve(self) -> None:
+        row = self._row()
+        self._app.run_worker(self._ask_approval(row), exit_on_error=False, group="look", exclusive=True)
+
+    async def _ask_approval(self, row: CapabilityRow) -> None:
+        from evatui.console.screens.typed import Typed
+
+        sent = await self._send("capability.inspect", id=row.id)
+        waits = (sent.data or {}).get("held")
+        if not isinstance(waits, Mapping):
+            if sent.failed is None:
+                self._app.say(line((f"no version of {row.id} waits for approval any more", Ink.DIM)))
+            return
+        params = {"id": row.id, "digest": waits["digest"], "if_generation": row.generation}
+
+        def answered(typed: str | None) -> None:
+            if typed is None:
+                self._app.say(line(("not done: approve", Ink.DIM)))
+            else:
+                given = {key: value for key, value in params.items() if value is not None}
+                self._app.run_worker(self._send("capability.approve", **given, typed=typed), exit_on_error=False)
+
+        self._app.push_screen(Typed(f"Approve {row.id}?", wrapped(waiting_lines(waits)), "approve", row.id), answered)
 
     def _guarded(
         self, row: CapabilityRow, command: str, params: dict[str, Any], title: str, lines: Sequence[Line], verb: str

@@ -7,6 +7,8 @@ from typing import Any
 
 from evatui.control.isolation import isolation
 from evatui.control.view import disk_status, generation_rows, marks, reason_of, rejection_rows, runtime_info
+from evatui.control.waiting import held_of, waiting
+from evatui.kernel.admission.explained import explained
 from evatui.kernel.admission.redact import veiled
 from evatui.kernel.model.lifecycle import State
 from evatui.kernel.model.permissions import Permissions
@@ -35,6 +37,7 @@ def status(runtime: Runtime, socket: str | None) -> dict[str, Any]:
         "watch": {"ok": watch_ok, "word": watch_word, "detail": watch_detail},
         "audit": {"ok": audit_ok, "word": audit_word, "detail": audit_detail},
         "rejections": len(rejection_rows(runtime)),
+        "held": len(waiting(runtime)),
         "problems": _problems(runtime),
     }
 
@@ -138,7 +141,8 @@ def rejections(runtime: Runtime, wanted: str | None) -> dict[str, Any]:
             }
             for row in rejection_rows(runtime)
             if wanted is None or wanted in (row.id, row.key, row.path)
-        ]
+        ],
+        "held": [held for held in waiting(runtime) if wanted is None or wanted in (held["id"], held["path"])],
     }
 
 
@@ -166,7 +170,9 @@ def inspected(runtime: Runtime, capability: Capability) -> dict[str, Any]:
             "effective": granted.to_json(),
             "requested": manifest.permissions.to_json() if manifest else None,
             "granted_by": policy.sources(manifest) if policy and manifest else [],
+            "explained": explained(manifest, policy) if policy and manifest else {},
         },
+        "held": held_of(capability),
         "digests": {path: file.digest for path, file in candidate.snapshot.files.items()} if candidate else {},
         "truths": {
             "on_disk": {"status": disk_status(capability), "digest": capability.disk_digest or None},

@@ -59,6 +59,11 @@ class Desk:
             "capability.disable": self._disable,
             "capability.enable": self._enable,
             "capability.rollback": self._rollback,
+            "capability.approve": self._approve,
+            "capability.revoke": self._revoke,
+            "trust.show": self._trusted,
+            "trust.give": self._trust,
+            "trust.revoke": self._distrust,
             "audit.tail": self._audit,
             "audit.verify": self._verify,
             "events": self._events,
@@ -210,6 +215,29 @@ class Desk:
             _needed(params, "id"), actor, _text(params, "to"), _text(params, "if_generation")
         )
         return receipt.to_json()
+
+    async def _approve(self, params: Params, actor: Actor) -> dict[str, Any]:
+        receipt = await self._runtime.approvals.approve(
+            _needed(params, "id"),
+            _needed(params, "digest"),
+            actor,
+            _text(params, "if_generation"),
+            _text(params, "typed"),
+        )
+        return receipt.to_json()
+
+    async def _revoke(self, params: Params, actor: Actor) -> dict[str, Any]:
+        approvals = self._runtime.approvals
+        return (await approvals.revoke(_needed(params, "id"), _needed(params, "digest"), actor)).to_json()
+
+    async def _trusted(self, params: Params, actor: Actor) -> dict[str, Any]:
+        return self._runtime.approvals.trusted()
+
+    async def _trust(self, params: Params, actor: Actor) -> dict[str, Any]:
+        return await self._runtime.approvals.trust(actor, _text(params, "digest"))
+
+    async def _distrust(self, params: Params, actor: Actor) -> dict[str, Any]:
+        return await self._runtime.approvals.distrust(actor)
 
     def _capability(self, capability_id: str) -> Capability:
         found = self._runtime.registry.capabilities.get(capability_id)

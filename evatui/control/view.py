@@ -83,6 +83,7 @@ class View:
             capability.errors,
             capability.disk_digest,
             capability.quarantined,
+            capability.held.ruling if capability.held is not None else None,
             capability.hold,
             capability.gone,
             capability.path,
@@ -107,11 +108,13 @@ def runtime_info(runtime: Runtime) -> RuntimeInfo:
 
 
 def disk_status(capability: Capability) -> str:
-    """How the disk stands to what serves: ``same, changed, rejected, quarantined, missing``."""
+    """How the disk stands to what serves: ``same, changed, rejected, held, quarantined, missing``."""
     if capability.gone:
         return "missing"
     if capability.rejection is not None:
         return "rejected"
+    if capability.held is not None:
+        return "held"
     if capability.active is None or capability.active.digest == capability.disk_digest:
         return "same"
     return "quarantined" if capability.quarantined == capability.disk_digest else "changed"
@@ -119,7 +122,9 @@ def disk_status(capability: Capability) -> str:
 
 def marks(capability: Capability) -> tuple[str, ...]:
     """What stands out about a capability whatever its state."""
-    return (*(("quarantined",) if disk_status(capability) == "quarantined" else ()), *isolation_marks(capability))
+    held = ("held",) if capability.held is not None else ()
+    quarantined = ("quarantined",) if disk_status(capability) == "quarantined" else ()
+    return (*held, *quarantined, *isolation_marks(capability))
 
 
 def reason_of(capability: Capability) -> str | None:
@@ -130,6 +135,8 @@ def reason_of(capability: Capability) -> str | None:
         return Reason.POLICY_DENIED.value
     if capability.rejection is not None:
         return capability.rejection.diagnostics[0].reason.value
+    if capability.held is not None and capability.held.ruling is not None and capability.held.ruling.reason:
+        return capability.held.ruling.reason.value
     if capability.active is None and capability.state in (State.DISABLED, State.DRAINING):
         return capability.hold or "disabled_by_manifest"
     return "rolled_back" if disk_status(capability) == "quarantined" else None
@@ -229,6 +236,10 @@ def _beside(runtime: Runtime, capability: Capability) -> list[Beside]:
         first = capability.rejection.diagnostics[0]
         place = f"{first.primary.file}:{first.primary.line}" if first.primary else ""
         beside.append(Beside(what="refused", code=first.code, place=clean_line(place)))
+    held = capability.held
+    if held is not None and held.ruling is not None:
+        first = held.ruling.diagnostics[0]
+        beside.append(Beside(what="held", number=held.name.short if held.name else "", code=first.code))
     return beside
 
 

@@ -146,7 +146,7 @@ def test_commands_go_to_the_runtime_that_serves(workspace: Path, served: subproc
 
 
 def test_a_dry_run_says_what_would_change_and_changes_nothing(workspace: Path, served: subprocess.Popen[str]) -> None:
-    write(workspace, {"schemas/greet.input.json": INPUT.replace("additional", "x-additional")})
+    write(workspace, {"schemas/greet.input.json": INPUT.replace("false", "true")})
     code, said = answer("capability", "reload", "--dry-run", "--exit-code", cwd=workspace)
     assert code in (0, 10)  # the watcher may have been quicker
     assert said["data"]["applied"] is False
@@ -209,3 +209,40 @@ def test_a_flipped_byte_in_the_audit_log_is_named(workspace: Path) -> None:
     log.write_bytes(b"\n".join(lines))
     code, said = answer("audit", "verify", cwd=workspace)
     assert (code, said["data"]["first_bad"]["seq"]) == (2, 3)
+
+
+def test_an_untrusted_workspace_is_trusted_by_hand_and_a_change_behind_its_back_waits_again(tmp_path: Path) -> None:
+    root = tmp_path / "ws"
+    script = "function invoke(ctx, request) return {ok = true, result = 1} end"
+    write(
+        root,
+        {
+            **tool("net", script, permissions="{network: {hosts: [example.org]}}"),
+            "capabilities/policies/p.yaml": "version: 1\ngrants:\n"
+            "  - match: {ids: [net]}\n    network: {hosts: [example.org]}\n",
+        },
+    )
+
+    def ask(*words: str) -> tuple[int, dict[str, Any]]:
+        done = run(*words, "-o", "json", cwd=root, EVA_CONFIG_DIR=str(tmp_path / "config"))
+        return done.returncode, json.loads(done.stdout)
+
+    def reason() -> object:
+        return ask("capability", "list")[1]["data"]["capabilities"][0]["reason"]
+
+    assert reason() == "approval_required"
+    assert ask("capability", "reload", "--dry-run")[0] == 3
+    assert ask("capability", "call", "test.net")[0] == 2
+    code, told = ask("trust", "--dry-run")
+    assert [part["status"] for part in told["data"]["parts"]] == ["held"]
+    code, told = ask("trust", "--digest", told["data"]["digest"])
+    assert (code, [part["status"] for part in told["data"]["parts"]]) == (0, ["trusted"])
+    assert ask("capability", "call", "test.net")[0] == 0
+    write(root, {"capabilities/tools/net.lua": script.replace("1", "2")})
+    assert reason() == "approval_required"
+    text = run("capability", "explain-rejected", cwd=root, EVA_CONFIG_DIR=str(tmp_path / "config")).stdout
+    assert "capabilities/tools/net.lua: changed" in text
+    assert ask("trust", str(root))[0] == 0
+    assert ask("trust", "--revoke")[0] == 0
+    assert reason() == "approval_required"
+    assert str(tmp_path) not in text

@@ -44,10 +44,11 @@ def test_the_levels_are_those_of_the_commands() -> None:
         "drain": Danger.DIALOG,
         "disable": Danger.DIALOG,
         "enable": Danger.PLAN,
+        "approve": Danger.TYPED,
         "call": Danger.FREE,
         "describe": Danger.FREE,
     }
-    assert {action.id for action in CHANGING} == {"reload", "rollback", "drain", "disable", "enable", "call"}
+    assert {action.id for action in CHANGING} == {"reload", "rollback", "drain", "disable", "enable", "approve", "call"}
 
 
 def test_a_readonly_table_has_nothing_that_changes_or_calls() -> None:

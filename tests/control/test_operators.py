@@ -253,6 +253,35 @@ async def test_reload_plans_and_applies_by_digest(operator: Operator, workspace:
     assert (await operator.run("capability.reload", plan=plan["plan_digest"]))["applied"]
 
 
+async def test_what_waits_says_so_everywhere_and_is_approved(operator: Operator, workspace: Path) -> None:
+    wide = GREETER["capabilities/greet.yaml"] + "permissions: {fs: {read: [workspace]}}\n"
+    save(workspace, "capabilities/greet.yaml", wide)
+
+    async def waits() -> bool:
+        return bool((await operator.run("status"))["held"])
+
+    while not await waits():
+        await asyncio.sleep(0.01)
+    (row,) = [row for row in (await operator.run("capability.list"))["capabilities"] if row["id"] == "greet"]
+    assert (row["state"], row["marks"], row["reason"]) == ("Active", ["held"], "approval_required")
+    assert row["on_disk"]["status"] == "held"
+    inspected = await operator.run("capability.inspect", id="greet")
+    assert inspected["held"]["digest"] == row["on_disk"]["digest"]
+    told = await operator.run("capability.explain_rejected", id="greet")
+    assert [held["reason"] for held in told["held"]] == ["approval_required"]
+    shown = next(row for row in (await operator.snapshot(Cursor())).capabilities if row.id == "greet")
+    assert [beside.what for beside in shown.beside] == ["held"]
+    (change,) = (await operator.run("capability.plan", ids=["greet"]))["changes"]
+    assert (change["action"], change["change_class"]) == ("hold", "approval")
+    receipt = await operator.run("capability.approve", id="greet", digest=row["on_disk"]["digest"])
+    assert receipt["to"]
+    after = await operator.run("capability.inspect", id="greet")
+    assert (after["held"], after["marks"]) == (None, [])
+    explained = after["permissions"]["explained"]["permissions"]
+    assert explained[0]["given_by"] == [{"layer": "workspace", "place": "capabilities/policies/default.yaml:3"}]
+    assert (await operator.run("trust.show"))["parts"] == []
+
+
 async def test_a_read_only_operator_changes_nothing_and_calls_nothing(holder: LocalOperator, workspace: Path) -> None:
     for mode_operator in (
         LocalOperator(holder.kernel, ANN, readonly=True),

@@ -121,6 +121,10 @@ def _enablable(row: CapabilityRow) -> str | None:
     return None if row.state is State.DISABLED or "demoted" in row.marks else "it is neither disabled nor demoted"
 
 
+def _approvable(row: CapabilityRow) -> str | None:
+    return None if "held" in row.marks else "no version of it waits for approval"
+
+
 def _callable(row: CapabilityRow) -> str | None:
     return None if row.generation is not None else f"nothing of it answers: it is {row.state}"
 
@@ -191,6 +195,10 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         id="enable", key="", label="enable", help="Lift a drain, a disable or a demotion; enter confirms",
         group="Changing", command="capability.enable", views=_LISTS, enabled=_capability(_enablable), in_menu=True,
+    ),
+    Action(
+        id="approve", key="", label="approve", help="Let the version that waits go into service: type the id",
+        group="Changing", command="capability.approve", views=_LISTS, enabled=_capability(_approvable), in_menu=True,
     ),
     Action(
         id="call", key="c", label="call", help="Call it with a JSON payload: ctrl+s sends",

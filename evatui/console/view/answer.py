@@ -10,7 +10,16 @@ from evatui.console.view.payload import pretty
 from evatui.console.view.sent import Sent
 from evatui.console.view.words import duration
 
-__all__ = ["call_answer", "described", "failure_lines", "outcome", "plan_changes", "plan_lines", "rendered_lines"]
+__all__ = [
+    "call_answer",
+    "described",
+    "failure_lines",
+    "outcome",
+    "plan_changes",
+    "plan_lines",
+    "rendered_lines",
+    "waiting_lines",
+]
 
 _MARKS = {"add": ("+", Ink.OK), "update": ("→", Ink.INFO), "remove": ("−", Ink.WARN)}
 _UNDO = {
@@ -26,6 +35,7 @@ _DONE = {
     "capability.drain": "drained",
     "capability.disable": "disabled",
     "capability.enable": "enabled",
+    "capability.approve": "approved",
     "capability.call": "called",
 }
 
@@ -69,6 +79,18 @@ def _difference(diff: object) -> Iterator[Line]:
     for file in diff.get("files") or ():
         what = "new" if not file.get("from") else "removed" if not file.get("to") else "changed"
         yield line((f"    {file.get('path')} ", Ink.PLAIN), (what, Ink.DIM))
+
+
+def waiting_lines(waits: Mapping[str, Any]) -> list[Line]:
+    """What a version that waits would gain, why it waits, and the bytes that an approval is bound to."""
+    lines = [line((f"{waits.get('change_class')}  ", Ink.WARN), (f"digest {waits.get('digest')}", Ink.DIM))]
+    for change in waits.get("permissions") or ():
+        gained = ", ".join(_short(entry) for entry in change.get("gained") or ())
+        if gained:
+            lines.append(line((f"{change.get('path')}: ", Ink.DIM), "may also ", (gained, Ink.WARN)))
+    for diagnostic in waits.get("diagnostics") or ():
+        lines += [EMPTY, *rendered_lines(str(diagnostic.get("rendered") or ""))]
+    return lines
 
 
 def _short(value: object) -> str:
