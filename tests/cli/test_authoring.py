@@ -124,7 +124,7 @@ def test_an_unknown_schema_is_not_found(eva: Any) -> None:
 ADAPTERS = {
     "stdio": "stdio: {command: [cat]}",
     "http": "http: {url: 'https://api.example.org/v1'}",
-    "eventbus": "eventbus: {request_topic: /work/request, reply_topic: /work/reply}",
+    "eventbus": "eventbus: {request_topic: /jobs/request, reply_topic: /jobs/reply}",
     "mcp": "mcp: {server: stdio, command: [server], tools: [read], headers: {Authorization: {credential: TOKEN}}}",
 }
 

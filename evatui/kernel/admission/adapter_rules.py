@@ -19,7 +19,7 @@ _NAME = Text("a capability name: dotted segments of A-Z a-z 0-9 _ -", CAPABILITY
 _URL = Text("a URL", re.compile(r"https?://\S+"), 2_000)
 _ARGV = ListOf(Text("a word of a command"), shortest=1)
 _ENV = ListOf(CREDENTIAL)
-_TOPIC = Text("a topic such as /work/request", re.compile(r"(?:/[A-Za-z0-9_.-]{1,64}){1,16}", re.ASCII))
+_TOPIC = Text("a topic such as /jobs/request", re.compile(r"(?:/[A-Za-z0-9_.-]{1,64}){1,16}", re.ASCII))
 _HEADER = Record({"credential": Field(CREDENTIAL, "The credential of the policy that it carries.", required=True)})
 _HEADERS = MapOf(re.compile(r"[A-Za-z0-9-]{1,64}", re.ASCII), "a header", _HEADER)
 _ALIAS = Record(
