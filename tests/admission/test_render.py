@@ -149,7 +149,12 @@ def test_every_code_can_be_explained_in_whole_sentences() -> None:
     families = {
         "1": {Reason.YAML_INVALID, Reason.FILE_MISSING, Reason.PATH_NOT_ALLOWED, Reason.MANIFEST_INVALID},
         "3": {Reason.SCHEMA_MISSING, Reason.SCHEMA_INVALID, Reason.FILE_MISSING},
-        "4": {Reason.POLICY_DENIED, Reason.ISOLATION_UNAVAILABLE},
+        "4": {
+            Reason.POLICY_DENIED,
+            Reason.ISOLATION_UNAVAILABLE,
+            Reason.APPROVAL_REQUIRED,
+            Reason.RESTART_REQUIRED,
+        },
         "5": {Reason.LUA_LOAD_FAILED, Reason.HEALTH_FAILED, Reason.FILE_MISSING},
     }
     for code, entry in CODES.items():
