@@ -212,7 +212,7 @@ async def test_an_unknown_id_says_where_to_look(operator: Operator) -> None:
 async def test_the_snapshot_shows_what_serves_and_what_happened(operator: Operator, workspace: Path) -> None:
     first = await operator.snapshot(Cursor())
     greet = next(row for row in first.capabilities if row.id == "greet")
-    assert (greet.state, greet.on_disk) == (State.ACTIVE, "same")
+    assert (greet.state, greet.on_disk) == (State.ACTIVE, "same"), first.rejections
     assert greet.number in ("g1", "g2")
     assert first.counts[State.ACTIVE] == 2
     await operator.run("capability.call", name="text.greet", payload={"name": "bob"})
