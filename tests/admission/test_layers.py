@@ -17,18 +17,7 @@ from evatui.kernel.workspace.files import FileProblem
 from evatui.kernel.workspace.home import OPERATOR_FILE, OperatorHome
 from evatui.kernel.workspace.layout import Layout
 from tests.admission.harness import MANIFEST, NOTES, POLICY, accepted, line_of, refused, snapshot, source
-
-EVERYTHING = """\
-version: 1
-grants:
-  - match: {ids: ["*"]}
-    fs: {read: "*", write: "*"}
-    network: {hosts: "*"}
-    shell: {commands: [[git]]}
-    env: "*"
-    adapters: {capabilities: "*", providers: "*"}
-    events: {emit: "*"}
-"""
+from tests.support.workspaces import EVERYTHING
 
 
 def layered(operator: str | None, workspace: str = NOTES[POLICY], previous: Any = None) -> PolicyResult:

@@ -15,21 +15,10 @@ from evatui.kernel.model.lifecycle import State
 from evatui.kernel.workspace.home import OperatorHome
 from evatui.kernel.workspace.layout import open_layout
 from evatui.runtime import Runtime
-from tests.support.workspaces import tool, write
+from tests.support.workspaces import EVERYTHING, tool, write
 
 ANN = Actor(CallerType.USER, "ann")
 OK = "function invoke(ctx, request) return {ok = true, result = %s} end"
-POLICY = """\
-version: 1
-grants:
-  - match: {ids: ["*"]}
-    fs: {read: "*", write: "*"}
-    network: {hosts: "*"}
-    shell: {commands: [[git]]}
-    env: "*"
-    adapters: {capabilities: "*", providers: "*"}
-    events: {emit: "*"}
-"""
 Start = Callable[..., Awaitable[Runtime]]
 
 
@@ -37,7 +26,7 @@ Start = Callable[..., Awaitable[Runtime]]
 def root(tmp_path: Path) -> Path:
     """Reloaded by hand alone, so that each test sees the whole of what a reload says."""
     settings = "runtime: {hot_reload: false}\n"
-    write(tmp_path / "ws", {"eva.yaml": settings, "capabilities/policies/p.yaml": POLICY, **made("1")})
+    write(tmp_path / "ws", {"eva.yaml": settings, "capabilities/policies/p.yaml": EVERYTHING, **made("1")})
     return tmp_path / "ws"
 
 

@@ -39,6 +39,18 @@ OUTPUT = (
     '{"type": "object", "properties": {"text": {"type": "string"}, "by": {"type": "string"}}, "required": ["text"]}'
 )
 POLICY = 'version: 1\ngrants:\n  - match: {ids: ["greet"]}\n    fs: {read: [workspace]}\n'
+EVERYTHING = """\
+version: 1
+grants:
+  - match: {ids: ["*"]}
+    fs: {read: "*", write: "*"}
+    network: {hosts: "*"}
+    shell: {commands: [[git]]}
+    env: "*"
+    adapters: {capabilities: "*", providers: "*"}
+    events: {emit: "*"}
+"""
+"""A policy that grants all that there is to grant."""
 
 GREETER: Mapping[str, str] = {
     "capabilities/greet.yaml": MANIFEST,
