@@ -12,7 +12,7 @@ from functools import partial
 from types import CoroutineType
 from typing import Any, Final, Generic, TypeVar
 
-from evatui.kernel.lua.judge import Missing, Question, Refused, judge
+from evatui.kernel.lua.judge import Missing, Question, Refused, Unheard, judge
 from evatui.kernel.lua.message import Reply, failed, failure, packed_entry, packed_failure, packed_reply
 from evatui.kernel.lua.outcome import HostPort, Outcome, Raised, Returned, Verdict
 from evatui.kernel.lua.owner import Owner
@@ -39,7 +39,8 @@ _ENDED: Final = {
 }
 
 _NO_ANSWER: Final = failed(ErrorKind.CANCELLED, "the host call was cancelled")
-_Answer = Outcome | Question | Missing | Refused
+_Answer = Outcome | Question | Missing | Refused | Unheard
+_FAILED: Final = Verdict(ErrorKind.INTERNAL, "the sandbox failed")
 
 
 class _Phase(Enum):
@@ -221,7 +222,9 @@ class Call(Generic[T]):
             answer = self._ask(answer)
         if isinstance(answer, Missing):
             return Raised(f"the handler has removed its function '{answer.name}'")
-        return Verdict(ErrorKind.INTERNAL, "the sandbox failed") if isinstance(answer, Refused) else answer
+        if isinstance(answer, Unheard):
+            return _lost(answer)
+        return _FAILED if isinstance(answer, Refused) else answer
 
     def _begun(self) -> _Answer:
         entry = self._entry
@@ -230,12 +233,18 @@ class Call(Generic[T]):
         except Unpackable as problem:
             return Verdict(ErrorKind.INVALID_INPUT, f"the request cannot enter Lua: {problem}")
         self._state = state = self._owner.borrow()
-        if state is None:
-            self._state = state = self._owner.fresh()
-            outcome = self._load(state)
-            if not isinstance(outcome, Returned):
-                return outcome
-        if entry is None:
+        if state is not None:
+            answer = self._entered(state, data)
+            if not isinstance(answer, Unheard):
+                return answer
+            self._state = None
+            state.close()
+        self._state = state = self._owner.fresh()
+        outcome = self._load(state)
+        return self._entered(state, data) if isinstance(outcome, Returned) else outcome
+
+    def _entered(self, state: StatePort, data: bytes) -> _Answer:
+        if self._entry is None:
             return Returned(None)
         answer = self._run(state.enter, _ENTER, data)
         if isinstance(answer, Refused):
@@ -257,9 +266,9 @@ class Call(Generic[T]):
         answer = self._run(state.load, self._owner.program)
         if isinstance(answer, Missing):
             return Verdict(ErrorKind.NOT_FOUND, f"the script defines no function '{answer.name}'")
-        if isinstance(answer, (Question, Refused)):
-            return Verdict(ErrorKind.INTERNAL, "the sandbox failed")
-        return answer
+        if isinstance(answer, Unheard):
+            return _lost(answer)
+        return _FAILED if isinstance(answer, (Question, Refused)) else answer
 
     def _run(self, enter: Callable[..., tuple[Any, ...]], *arguments: Any) -> _Answer:
         self._phase = _RUNNING
@@ -359,3 +368,7 @@ class Call(Generic[T]):
         else:
             self._reply = failure(error)
         self._owner.submit(self._step)
+
+
+def _lost(problem: Unheard) -> Verdict:
+    return Verdict(ErrorKind.INTERNAL, problem.reason, retryable=True)

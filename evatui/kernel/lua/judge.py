@@ -13,7 +13,7 @@ from evatui.kernel.lua.values import AMBIGUOUS, from_row, unpack
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.text import clean, clean_line
 
-__all__ = ["Missing", "Question", "Refused", "judge"]
+__all__ = ["Missing", "Question", "Refused", "Unheard", "judge"]
 
 _RETURNED_ROW = int(Answer.RETURNED_ROW)
 _ASKED_ROW = int(Answer.ASKED_ROW)
@@ -40,7 +40,14 @@ class Refused:
     """What was to enter holds something that is not JSON-like; the state is unharmed."""
 
 
-def judge(answer: tuple[Any, ...], program: Program) -> Outcome | Question | Missing | Refused:
+@dataclass(frozen=True, slots=True)
+class Unheard:
+    """The state had gone before it was entered, for ``reason``: another can be entered in its place."""
+
+    reason: str
+
+
+def judge(answer: tuple[Any, ...], program: Program) -> Outcome | Question | Missing | Refused | Unheard:
     kind = answer[0]
     if kind == _RETURNED_ROW:
         return Returned(from_row(answer, _ambiguous))
@@ -63,6 +70,8 @@ def judge(answer: tuple[Any, ...], program: Program) -> Outcome | Question | Mis
             return Missing(name)
         case (Answer.REFUSED,):
             return Refused()
+        case (Answer.UNHEARD, reason):
+            return Unheard(reason)
         case (Answer.LOST, reason):
             return Verdict(ErrorKind.INTERNAL, reason, retryable=True)
     return Verdict(ErrorKind.INTERNAL, "the sandbox failed")

@@ -42,6 +42,8 @@ class Answer(IntEnum):
     ASKED_ROW = 11
     LOST = 12
     """Never from a state itself: it has gone. With the reason, which is for people."""
+    UNHEARD = 13
+    """Never from a state itself: it had gone before it heard what it was asked. With the reason."""
 
 
 UNLIMITED: Final = 0

@@ -15,6 +15,7 @@ import psutil
 import pytest
 
 from evatui.kernel.lua import Engine, LoadedProgram, Returned, Verdict, Workers
+from evatui.kernel.lua.call import _RUNNING
 from evatui.kernel.lua.worker.facts import sandbox_facts
 from evatui.kernel.lua.worker.launch import NotLaunched
 from evatui.kernel.lua.worker.nursery import Nursery
@@ -90,6 +91,22 @@ async def test_a_worker_that_died_while_idle_is_replaced_unnoticed(owner: Engine
     worker.kill()
     await until(lambda: gone(worker))
     assert await call(loaded, "b") == Returned([1, "b"])
+
+
+async def test_a_call_whose_worker_dies_before_it_takes_it_is_given_to_another(owner: Engine) -> None:
+    loaded = await loaded_in_process(owner)
+    await call(loaded, "a")
+    worker = newest()
+    worker.suspend()
+    waiting = asyncio.create_task(call(loaded, "b"))
+    await until(lambda: asked_of_worker(loaded))
+    worker.kill()
+    assert await waiting == Returned([1, "b"])
+
+
+def asked_of_worker(loaded: LoadedProgram) -> bool:
+    """Whether a call waits for its worker's answer."""
+    return any(one._phase is _RUNNING for one in loaded._calls)
 
 
 async def test_calls_in_several_processes_at_once(owner: Engine) -> None:

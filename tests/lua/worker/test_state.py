@@ -38,8 +38,8 @@ class Ending:
 
 
 @contextlib.contextmanager
-def worker(act: Callable[[socket.socket], None]) -> Iterator[tuple[WorkerState, Ending]]:
-    """A state that is loaded, and whose other end does ``act`` when it is asked something."""
+def worker(act: Callable[[socket.socket], None], *, hears: bool = True) -> Iterator[tuple[WorkerState, Ending]]:
+    """A state that is loaded, and whose other end does ``act`` when asked something, which it may leave unread."""
     ours, theirs = socket.socketpair()
     ending = Ending()
 
@@ -48,7 +48,8 @@ def worker(act: Callable[[socket.socket], None]) -> Iterator[tuple[WorkerState, 
         with contextlib.suppress(OSError, Gone):
             channel.receive(MAX_REQUEST)
             channel.send(LOADED)
-            channel.receive(MAX_REQUEST)
+            if hears:
+                channel.receive(MAX_REQUEST)
             act(theirs)
 
     state = WorkerState(PROGRAM, lambda memory_bytes: Launched(ours, ending))
@@ -96,6 +97,18 @@ def test_whatever_it_says_the_call_ends_and_so_does_the_worker(said: bytes) -> N
         assert ending.killed.is_set()
         assert not state.sound()
         assert state.enter(2, b"\xa6invoke") == (Answer.NO_MEMORY,)
+
+
+def test_a_worker_that_ends_before_it_reads_has_not_heard() -> None:
+    def act(sock: socket.socket) -> None:
+        sock.recv(1, socket.MSG_PEEK)
+        sock.close()
+
+    with worker(act, hears=False) as (state, ending):
+        kind, reason = state.enter(2, b"\xa6invoke")
+        assert kind == Answer.UNHEARD
+        assert reason.startswith("the worker process was given up: it")
+        assert ending.killed.is_set()
 
 
 def test_an_answer_in_pieces_is_put_together() -> None:

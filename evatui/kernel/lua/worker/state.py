@@ -27,7 +27,7 @@ class WorkerState:
     """A `StatePort`. Its process is started when it is loaded.
 
     Nothing that the process says is believed: an answer that no state gives ends it. A process that ended by itself
-    answers ``(LOST, reason)``.
+    answers ``(LOST, reason)``, or ``(UNHEARD, reason)`` where it did so before it took what it was asked.
     """
 
     isolation: ClassVar = Isolation.PROCESS
@@ -61,6 +61,8 @@ class WorkerState:
         try:
             channel.send(operation.to_bytes(1) + data)
             answer = read(bytes(channel.receive(self._most)), self._program)
+        except (BrokenPipeError, ConnectionResetError):  # it ended with what it was asked unread
+            return self._lost(answer=Answer.UNHEARD)
         except (Gone, OSError):
             return self._lost()
         except OutOfTurn:
@@ -93,13 +95,13 @@ class WorkerState:
         with contextlib.suppress(OSError):
             worker.sock.shutdown(socket.SHUT_RDWR)  # whoever waits for its answer need not wait for its end
 
-    def _lost(self, reason: str = "") -> tuple[Any, ...]:
+    def _lost(self, reason: str = "", answer: Answer = Answer.LOST) -> tuple[Any, ...]:
         with self._lock:
             worker, killed = self._worker, self._killed
         if killed or worker is None:
             return _KILLED
         self.kill()
-        return (int(Answer.LOST), f"the worker process was given up: {reason or _told(worker.process.ended())}")
+        return (int(answer), f"the worker process was given up: {reason or _told(worker.process.ended())}")
 
 
 def _let_go(worker: Launched) -> None:
