@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from evatui.control.capability_rows import generation_rows
 from evatui.control.isolation import isolation
-from evatui.control.view import disk_status, generation_rows, marks, reason_of, rejection_rows, runtime_info
+from evatui.control.refusals import rejection_rows
+from evatui.control.standing import disk_status, marks, reason_of
+from evatui.control.view import runtime_info
 from evatui.control.waiting import held_of, waiting
 from evatui.kernel.admission.explained import explained
 from evatui.kernel.admission.redact import veiled

@@ -1,0 +1,127 @@
+"""Capabilities and their generations as rows."""
+
+from __future__ import annotations
+
+from evatui.control.isolation import in_force, why
+from evatui.control.snapshot import Beside, CapabilityRow, GenerationRow, Transition
+from evatui.control.standing import disk_status, marks, reason_of
+from evatui.kernel.model.lifecycle import State
+from evatui.kernel.model.text import clean_line
+from evatui.kernel.registry.capability import Capability
+from evatui.kernel.registry.trail import Edge
+from evatui.runtime import Runtime
+
+__all__ = ["capability_row", "generation_rows", "transition_row"]
+
+
+def capability_row(runtime: Runtime, capability: Capability) -> CapabilityRow:
+    active = capability.active
+    shown = active.candidate if active else capability.candidate
+    manifest = shown.manifest if shown else capability.rejection.manifest if capability.rejection else None
+    return CapabilityRow(
+        id=capability.id,
+        name=clean_line(manifest.name) if manifest else capability.id,
+        description=clean_line(manifest.description) if manifest else "",
+        kind=manifest.kind.value if manifest else "",
+        version=manifest.version if manifest else "",
+        enabled=manifest.enabled if manifest else True,
+        priority=manifest.priority if manifest else 0,
+        capabilities=manifest.capabilities if manifest else (),
+        state=capability.state,
+        since=capability.since,
+        generation=active.name.id if active else None,
+        number=active.name.short if active else None,
+        marks=marks(capability),
+        isolation=where.value if (where := in_force(capability)) else "",
+        isolation_why=why(capability),
+        in_flight=capability.in_flight,
+        queued=capability.limiter.queued,
+        calls=capability.calls,
+        errors=capability.errors,
+        reason=reason_of(capability) or "",
+        on_disk=disk_status(capability),
+        side_effects=manifest.side_effects.value if manifest else "none",
+        path=clean_line(capability.path),
+        script=clean_line(manifest.lua.script) if manifest else "",
+        beside=tuple(_beside(runtime, capability)),
+        generations=tuple(generation_rows(capability)),
+        trail=tuple(transition_row(edge) for edge in runtime.registry.trail.of(capability.id)),
+    )
+
+
+def _beside(runtime: Runtime, capability: Capability) -> list[Beside]:
+    now = runtime.clock.monotonic()
+    beside = [
+        Beside(
+            what="draining",
+            number=generation.name.short,
+            calls=generation.in_flight,
+            seconds_left=max(0.0, generation.drain_deadline - now) if generation.drain_deadline else None,
+        )
+        for generation in capability.draining
+    ]
+    if capability.rejection is not None:
+        first = capability.rejection.diagnostics[0]
+        place = f"{first.primary.file}:{first.primary.line}" if first.primary else ""
+        beside.append(Beside(what="refused", code=first.code, place=clean_line(place)))
+    held = capability.held
+    if held is not None and held.ruling is not None:
+        first = held.ruling.diagnostics[0]
+        beside.append(Beside(what="held", number=held.name.short if held.name else "", code=first.code))
+    return beside
+
+
+def generation_rows(capability: Capability) -> list[GenerationRow]:
+    """What serves, what drains, and what ended, newest first, each once, at most 20.
+
+    One that came back is there as what it is now, not also as what it was before.
+    """
+    active = capability.active
+    serving = active.digest if active else None
+    restorable = {kept.name.id for kept in capability.kept if kept.candidate.snapshot.digest != serving}
+    live = [*reversed(capability.draining)]
+    if active is not None:
+        live.insert(0, active)
+    rows = [
+        GenerationRow(
+            id=g.name.id,
+            number=g.name.short,
+            version=g.manifest.version,
+            state=g.state,
+            since=g.since,
+            digest=g.digest,
+            in_flight=g.in_flight,
+            restorable=g.name.id in restorable,
+        )
+        for g in live
+    ]
+    rows += [
+        GenerationRow(
+            id=past.name.id,
+            number=past.name.short,
+            version=past.version,
+            state=State.UNREGISTERED,
+            since=past.ended,
+            digest=past.digest,
+            restorable=past.name.id in restorable,
+        )
+        for past in reversed(capability.past)
+    ]
+    once: dict[str, GenerationRow] = {}
+    for row in rows:
+        once.setdefault(row.id, row)
+    return list(once.values())[:20]
+
+
+def transition_row(edge: Edge) -> Transition:
+    return Transition(
+        seq=edge.seq,
+        at=edge.at,
+        id=edge.id,
+        generation=edge.generation,
+        number=edge.number,
+        old=edge.old,
+        new=edge.new,
+        actor=clean_line(edge.actor, 64),
+        reason=clean_line(edge.reason),
+    )

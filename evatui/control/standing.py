@@ -1,0 +1,45 @@
+"""How a capability stands, in the words that queries and console share."""
+
+from __future__ import annotations
+
+from evatui.control.isolation import isolation_marks
+from evatui.kernel.model.diagnostic import Reason
+from evatui.kernel.model.lifecycle import State
+from evatui.kernel.registry.capability import Capability
+
+__all__ = ["disk_status", "marks", "reason_of"]
+
+
+def disk_status(capability: Capability) -> str:
+    """How the disk stands to what serves: ``same, changed, rejected, held, quarantined, missing``."""
+    if capability.gone:
+        return "missing"
+    if capability.rejection is not None:
+        return "rejected"
+    if capability.held is not None:
+        return "held"
+    if capability.active is None or capability.active.digest == capability.disk_digest:
+        return "same"
+    return "quarantined" if capability.quarantined == capability.disk_digest else "changed"
+
+
+def marks(capability: Capability) -> tuple[str, ...]:
+    """What stands out about a capability whatever its state."""
+    held = ("held",) if capability.held is not None else ()
+    quarantined = ("quarantined",) if disk_status(capability) == "quarantined" else ()
+    return (*held, *quarantined, *isolation_marks(capability))
+
+
+def reason_of(capability: Capability) -> str | None:
+    """Why a capability does not serve what the disk holds, None where it does."""
+    if capability.gone:
+        return "removed"
+    if capability.denied:
+        return Reason.POLICY_DENIED.value
+    if capability.rejection is not None:
+        return capability.rejection.diagnostics[0].reason.value
+    if capability.held is not None and capability.held.ruling is not None and capability.held.ruling.reason:
+        return capability.held.ruling.reason.value
+    if capability.active is None and capability.state in (State.DISABLED, State.DRAINING):
+        return capability.hold or "disabled_by_manifest"
+    return "rolled_back" if disk_status(capability) == "quarantined" else None
