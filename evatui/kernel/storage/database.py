@@ -7,67 +7,14 @@ import os
 import sqlite3
 import stat
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+
+from evatui.kernel.storage.schema import STATE
 
 __all__ = ["Database", "StorageError"]
 
 _BUSY_TIMEOUT_S = 5.0
-
-_MIGRATIONS = (
-    """
-    CREATE TABLE state (
-        capability_id TEXT NOT NULL,
-        schema_version INTEGER NOT NULL,
-        key TEXT NOT NULL,
-        value BLOB NOT NULL,
-        bytes INTEGER NOT NULL,
-        version INTEGER NOT NULL,
-        PRIMARY KEY (capability_id, schema_version, key)
-    ) WITHOUT ROWID;
-    CREATE TABLE generations (
-        number INTEGER PRIMARY KEY AUTOINCREMENT,
-        capability_id TEXT NOT NULL,
-        version TEXT NOT NULL,
-        digest TEXT NOT NULL,
-        day TEXT NOT NULL,
-        nth INTEGER NOT NULL,
-        generation_id TEXT NOT NULL UNIQUE,
-        created_at TEXT NOT NULL,
-        UNIQUE (capability_id, day, nth)
-    );
-    CREATE INDEX generations_by_digest ON generations (capability_id, version, digest);
-    CREATE TABLE holds (
-        capability_id TEXT PRIMARY KEY,
-        hold TEXT NOT NULL CHECK (hold IN ('drained', 'disabled'))
-    ) WITHOUT ROWID;
-    """,
-    """
-    CREATE TABLE grants (
-        seq INTEGER PRIMARY KEY AUTOINCREMENT,
-        capability_id TEXT NOT NULL,
-        generation INTEGER NOT NULL,
-        given TEXT NOT NULL,
-        at TEXT NOT NULL
-    );
-    CREATE INDEX grants_by_capability ON grants (capability_id, seq);
-    CREATE TABLE documents (
-        digest TEXT PRIMARY KEY,
-        document TEXT NOT NULL
-    ) WITHOUT ROWID;
-    CREATE TABLE approvals (
-        capability_id TEXT NOT NULL,
-        digest TEXT NOT NULL,
-        change_class TEXT NOT NULL CHECK (change_class IN ('approval', 'restart')),
-        what TEXT NOT NULL,
-        actor_type TEXT NOT NULL,
-        actor_id TEXT NOT NULL,
-        at TEXT NOT NULL,
-        PRIMARY KEY (capability_id, digest)
-    ) WITHOUT ROWID;
-    """,
-)
-"""The step at index n leads from schema n to n + 1; a step that was published is never changed."""
 
 
 class StorageError(Exception):
@@ -82,38 +29,40 @@ class StorageError(Exception):
 class Database:
     """Thread-safe, and blocking: for worker threads. Raises `StorageError`.
 
-    Without a path it lives in memory and is gone at `close`.
+    Without a path it lives in memory and is gone at `close`. ``steps`` lead to its tables, see `schema`.
     """
 
-    def __init__(self, path: Path | None) -> None:
+    def __init__(self, path: Path | None, steps: Sequence[str] = STATE) -> None:
         self._lock = threading.RLock()
         self._path = path
+        self._steps = steps
+        self._name = path.name if path is not None else "the database"
         self._refusal = ""
         self._closed = False
-        with _explained():
+        with _explained(self._name):
             if path is not None:
                 _make_private(path)
             self._connection = _connect(str(path) if path is not None else ":memory:")
             self._identity = _identity(path)
         try:
-            with _explained():
+            with _explained(self._name):
                 self._prepare()
         except StorageError:
             self._connection.close()
             raise
 
     @classmethod
-    def copy_of(cls, path: Path) -> Database:
+    def copy_of(cls, path: Path, steps: Sequence[str] = STATE) -> Database:
         """A copy in memory of what ``path`` holds, empty where there is no such file.
 
         The file and its folder are left as they are: whoever only looks may write into the copy, and nobody will know.
         """
-        copy = cls(None)
+        copy = cls(None, steps)
         if os.path.lexists(path):
             try:
-                with _explained():
+                with _explained(path.name):
                     if not path.is_file():  # a pipe would be waited for
-                        raise StorageError("the state database is not a regular file")
+                        raise StorageError(f"{path.name} is not a regular file")
                     _copy_into(copy._connection, path)
                     copy._prepare()
             except StorageError:
@@ -124,7 +73,7 @@ class Database:
     @contextlib.contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """Everything inside happens, or nothing of it; one thread at a time."""
-        with self._lock, _explained():
+        with self._lock, _explained(self._name):
             if self._refusal:
                 raise StorageError(self._refusal)
             self._connection.execute("BEGIN IMMEDIATE")
@@ -139,7 +88,7 @@ class Database:
     @contextlib.contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """For a single query, which sees all of a transaction or nothing of it, and waits for no other process."""
-        with self._lock, _explained():
+        with self._lock, _explained(self._name):
             if self._refusal:
                 raise StorageError(self._refusal)
             yield self._connection
@@ -168,11 +117,11 @@ class Database:
                 return self._refusal
             found = _identity(self._path)
             if found is None:
-                with _explained():
+                with _explained(self._name):
                     self._write_again(self._path)
-                return "state.db was deleted by somebody else, and was written again"
+                return f"{self._path.name} was deleted by somebody else, and was written again"
             if found != self._identity:
-                self._refusal = "state.db was replaced by somebody else: end the runtime and start it again"
+                self._refusal = f"{self._path.name} was replaced by somebody else: end the runtime and start it again"
             return self._refusal
 
     def _write_again(self, path: Path) -> None:
@@ -190,15 +139,15 @@ class Database:
 
     def _prepare(self) -> None:
         """Bring the schema up to date, each step in a transaction of its own."""
-        latest = len(_MIGRATIONS)
+        latest = len(self._steps)
         found = _version(self._connection)
         if found > latest:
             raise StorageError(
-                f"the state database was written by a newer version (schema {found}, this one knows {latest}); "
+                f"{self._name} was written by a newer version (schema {found}, this one knows {latest}); "
                 "use that version, or another state directory"
             )
         for step in range(found, latest):
-            script = f"BEGIN IMMEDIATE; {_MIGRATIONS[step]} PRAGMA user_version = {step + 1}; COMMIT;"
+            script = f"BEGIN IMMEDIATE; {self._steps[step]} PRAGMA user_version = {step + 1}; COMMIT;"
             self._connection.executescript(script)
 
 
@@ -239,7 +188,7 @@ def _make_private(path: Path) -> None:
     descriptor = os.open(path, flags, 0o600)
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise StorageError("the state database is not a regular file")
+            raise StorageError(f"{path.name} is not a regular file")
     finally:
         os.close(descriptor)
 
@@ -254,17 +203,15 @@ def _identity(path: Path | None) -> tuple[int, int] | None:
 
 
 @contextlib.contextmanager
-def _explained() -> Iterator[None]:
+def _explained(name: str) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the module's own errors carry none
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            raise StorageError("the state database is in use by another process", busy=True) from None
+            raise StorageError(f"{name} is in use by another process", busy=True) from None
         if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-            raise StorageError(
-                f"the state database is damaged ({error}); move state.db away, or put a sound copy in its place"
-            ) from None
-        raise StorageError(f"the state database cannot be used: {error}") from None
+            raise StorageError(f"{name} is damaged ({error}); move it away, or put a sound copy in its place") from None
+        raise StorageError(f"{name} cannot be used: {error}") from None
     except OSError as error:
-        raise StorageError(f"the state database cannot be opened: {os.strerror(error.errno or 0).lower()}") from None
+        raise StorageError(f"{name} cannot be opened: {os.strerror(error.errno or 0).lower()}") from None

@@ -1,0 +1,97 @@
+"""The tables of the databases, as the steps that lead to them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+__all__ = ["CONTENT", "STATE"]
+
+STATE: Final = (
+    """
+    CREATE TABLE state (
+        capability_id TEXT NOT NULL,
+        schema_version INTEGER NOT NULL,
+        key TEXT NOT NULL,
+        value BLOB NOT NULL,
+        bytes INTEGER NOT NULL,
+        version INTEGER NOT NULL,
+        PRIMARY KEY (capability_id, schema_version, key)
+    ) WITHOUT ROWID;
+    CREATE TABLE generations (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        capability_id TEXT NOT NULL,
+        version TEXT NOT NULL,
+        digest TEXT NOT NULL,
+        day TEXT NOT NULL,
+        nth INTEGER NOT NULL,
+        generation_id TEXT NOT NULL UNIQUE,
+        created_at TEXT NOT NULL,
+        UNIQUE (capability_id, day, nth)
+    );
+    CREATE INDEX generations_by_digest ON generations (capability_id, version, digest);
+    CREATE TABLE holds (
+        capability_id TEXT PRIMARY KEY,
+        hold TEXT NOT NULL CHECK (hold IN ('drained', 'disabled'))
+    ) WITHOUT ROWID;
+    """,
+    """
+    CREATE TABLE grants (
+        seq INTEGER PRIMARY KEY AUTOINCREMENT,
+        capability_id TEXT NOT NULL,
+        generation INTEGER NOT NULL,
+        given TEXT NOT NULL,
+        at TEXT NOT NULL
+    );
+    CREATE INDEX grants_by_capability ON grants (capability_id, seq);
+    CREATE TABLE documents (
+        digest TEXT PRIMARY KEY,
+        document TEXT NOT NULL
+    ) WITHOUT ROWID;
+    CREATE TABLE approvals (
+        capability_id TEXT NOT NULL,
+        digest TEXT NOT NULL,
+        change_class TEXT NOT NULL CHECK (change_class IN ('approval', 'restart')),
+        what TEXT NOT NULL,
+        actor_type TEXT NOT NULL,
+        actor_id TEXT NOT NULL,
+        at TEXT NOT NULL,
+        PRIMARY KEY (capability_id, digest)
+    ) WITHOUT ROWID;
+    """,
+    """
+    ALTER TABLE generations ADD COLUMN served_at TEXT;
+    CREATE INDEX generations_served ON generations (capability_id, number) WHERE served_at IS NOT NULL;
+    CREATE TABLE quarantines (
+        capability_id TEXT NOT NULL,
+        digest TEXT NOT NULL,
+        generation INTEGER,
+        reason TEXT NOT NULL,
+        actor TEXT NOT NULL,
+        at TEXT NOT NULL,
+        PRIMARY KEY (capability_id, digest)
+    ) WITHOUT ROWID;
+    CREATE TABLE trials (
+        capability_id TEXT PRIMARY KEY,
+        digest TEXT NOT NULL,
+        deaths INTEGER NOT NULL DEFAULT 0
+    ) WITHOUT ROWID;
+    """,
+)
+"""Of ``state.db``. The step at index n leads from schema n to n + 1; a step that was published is never changed."""
+
+CONTENT: Final = (
+    """
+    CREATE TABLE blobs (
+        digest TEXT PRIMARY KEY,
+        data BLOB NOT NULL
+    );
+    CREATE TABLE closures (
+        digest TEXT PRIMARY KEY,
+        path TEXT NOT NULL,
+        manifest TEXT NOT NULL REFERENCES blobs (digest),
+        files TEXT NOT NULL
+    ) WITHOUT ROWID;
+    """,
+)
+"""Of ``store/content.db``, in the same way. ``files`` is JSON: the path as the manifest writes it to the real path
+and the digest of its bytes."""
