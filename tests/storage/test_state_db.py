@@ -46,7 +46,7 @@ def test_what_was_stored_is_there_after_a_restart(path: Path) -> None:
 def test_a_file_that_is_no_database_is_explained(path: Path) -> None:
     path.parent.mkdir()
     path.write_bytes(b"this is not a database, only a text that is long enough to look" * 40)
-    with pytest.raises(StorageError, match=r"damaged.*move state\.db away") as caught:
+    with pytest.raises(StorageError, match=r"state\.db is damaged.*move it away") as caught:
         Database(path)
     assert str(path.parent) not in caught.value.message
     with pytest.raises(StorageError, match="damaged"):
