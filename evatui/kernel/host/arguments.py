@@ -9,9 +9,12 @@ from typing import Any, TypeVar
 from evatui.kernel.model.errors import CallFailed, ErrorKind, failure
 from evatui.kernel.model.text import clean_line
 
-__all__ = ["Arguments"]
+__all__ = ["MAX_WHOLE", "Arguments"]
 
 E = TypeVar("E", bound=StrEnum)
+
+MAX_WHOLE = 2**53
+"""The largest whole number that JSON carries everywhere."""
 
 
 class Arguments:
@@ -82,6 +85,17 @@ class Arguments:
         if not low <= value <= high:
             raise self._invalid(f"{name} must be from {low} to {high}")
         return value
+
+    def take_amount(self, name: str, *, required: bool = False) -> int | float | None:
+        """How much of something: any number from 0 to 2^53; what is whole comes as an integer."""
+        value = self._take(name)
+        if value is None:
+            if required:
+                raise self._invalid(f"needs {name}")
+            return None
+        if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= MAX_WHOLE:
+            raise self._invalid(f"{name} must be a number from 0 to 2^53")
+        return int(value) if value == int(value) else value
 
     def take_value(self, name: str, *, required: bool = False) -> Any:
         """Anything; None where it is absent."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from evatui.kernel.host.files import Files
+from evatui.kernel.host.reporting import Reporting
 from evatui.kernel.host.scope import CallScope, InvokePort
 from evatui.kernel.model.call import Actor, CallerType
 from evatui.kernel.model.clock import Clock
@@ -47,6 +48,7 @@ class Asker:
         self.scope = scope
         self.files = Files(parts.tree, parts.writer, parts.layout)
         self.actor = Actor(CallerType.CAPABILITY, scope.capability_id)
+        self.reporting = Reporting(parts.clock.monotonic)
 
     def require_effects(self, call: HostCall) -> None:
         """Raises ``PolicyDenied`` where nothing may be changed."""

@@ -11,6 +11,7 @@ from evatui.kernel.host.functions.table import AWAITED, DIRECT, NOT_AVAILABLE, A
 from evatui.kernel.host.scope import CallScope, InvokePort
 from evatui.kernel.model.clock import Clock
 from evatui.kernel.model.errors import CallFailed, ErrorKind, failure
+from evatui.kernel.model.progress import Progress
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.records.events import EventBus
 from evatui.kernel.storage.state_store import StateStore
@@ -46,6 +47,11 @@ class BoundHost:
         self.running: HostCall | None = None
         self.now = parts.clock.monotonic
         self._asker = Asker(parts, scope)
+
+    @property
+    def progress(self) -> Progress | None:
+        """The newest report of how far the call has come."""
+        return self._asker.reporting.newest
 
     def account(self) -> list[dict[str, Any]]:
         """``calls``, with one that is still under way as ``Cancelled``: nobody waits for it any more."""

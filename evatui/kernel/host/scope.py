@@ -14,6 +14,10 @@ from evatui.kernel.records.audit import AuditLog, Reservation
 __all__ = ["CallScope", "InvokePort"]
 
 
+def _nobody_listens() -> None:
+    """Reports are kept all the same."""
+
+
 class InvokePort(Protocol):
     """The way back into the kernel, for a capability that calls another."""
 
@@ -43,5 +47,7 @@ class CallScope:
     user: str | None = None
     tags: Mapping[str, str] = field(default_factory=dict)
     schema_version: int = 1
+    reported: Callable[[], None] = _nobody_listens
+    """Called with each report of progress, on the thread of Lua: must be cheap, must not raise."""
     audit: AuditLog | None = None
     reservation: Reservation | None = None

@@ -1,4 +1,4 @@
-"""Telling others: events, and lines of the log."""
+"""Telling others: events, lines of the log, and how far a call has come."""
 
 from __future__ import annotations
 
@@ -10,15 +10,19 @@ from evatui.kernel.host.arguments import Arguments
 from evatui.kernel.host.asker import Asker, HostCall
 from evatui.kernel.model.errors import ErrorKind, failure
 from evatui.kernel.model.permissions import covers_topic
+from evatui.kernel.model.progress import Progress
 from evatui.kernel.model.text import clean, clean_line
 from evatui.kernel.model.topic import is_kernel_topic, is_topic
 
-__all__ = ["emit_event", "log"]
+__all__ = ["emit_event", "log", "progress"]
 
 _MAX_EVENT_BYTES = 65_536
 _MAX_LOG_BYTES = 8_192
 _LEVELS = ("debug", "info", "warn", "error")
 _LOG_TOPIC = "/runtime/log"
+_PROGRESS_TOPIC = "/runtime/progress"
+_MAX_MESSAGE = 200
+"""Characters of a report's message; a longer one is cut, since it is only to be looked at."""
 
 
 def emit_event(asker: Asker, given: Arguments, call: HostCall) -> dict[str, Any]:
@@ -50,10 +54,26 @@ def log(asker: Asker, given: Arguments, call: HostCall) -> None:
     if not isinstance(fields, dict):
         fields = {} if fields is None else {"message": fields}
     _check_size("log: fields", fields, _MAX_LOG_BYTES)
+    _tell(asker, _LOG_TOPIC, {"level": level, "fields": _cleaned(fields)})
+
+
+def progress(asker: Asker, given: Arguments, call: HostCall) -> None:
+    done, total = given.take_amount("done", required=True), given.take_amount("total")
+    message = given.take_text("message", "", limit=_MAX_LOG_BYTES, empty=True)
+    given.done()
+    assert done is not None  # it is required
+    if total is not None and done > total:
+        raise failure(ErrorKind.INVALID_INPUT, f"progress: done is {done}, more than the total of {total}")
+    report = Progress(done, total, clean_line(message, _MAX_MESSAGE))
+    if asker.reporting.take(report):
+        _tell(asker, _PROGRESS_TOPIC, report.to_json())
+    asker.scope.reported()
+
+
+def _tell(asker: Asker, topic: str, payload: dict[str, Any]) -> None:
     scope = asker.scope
     about = {"id": scope.capability_id, "generation": scope.generation, "request_id": scope.request_id}
-    payload = {**about, "level": level, "fields": _cleaned(fields)}
-    asker.parts.events.emit(_LOG_TOPIC, payload, actor=asker.actor, cause=scope.request_id)
+    asker.parts.events.emit(topic, {**about, **payload}, actor=asker.actor, cause=scope.request_id)
 
 
 def _check_size(what: str, value: Any, limit: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evatui.kernel.host.arguments import Arguments
+from evatui.kernel.host.arguments import MAX_WHOLE, Arguments
 from evatui.kernel.host.asker import Asker, HostCall
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.storage.state_store import MAX_KEY_CHARS, MISSING
@@ -22,7 +22,7 @@ def state_get(asker: Asker, given: Arguments, call: HostCall) -> dict[str, Any]:
 
 def state_set(asker: Asker, given: Arguments, call: HostCall) -> dict[str, Any]:
     key, value = _key(given, call), given.take_value("value", required=True)
-    expected = given.take_number("expected_version", None, 0, 2**53)
+    expected = given.take_number("expected_version", None, 0, MAX_WHOLE)
     given.done()
     scope = asker.scope
     asker.announce(call)
