@@ -19,9 +19,13 @@ from evatui.kernel.records.events import EventBus
 
 
 def granting(
-    *read: str, write: tuple[str, ...] = (), emit: tuple[str, ...] = (), capabilities: tuple[str, ...] = ()
+    *read: str,
+    write: tuple[str, ...] = (),
+    emit: tuple[str, ...] = (),
+    capabilities: tuple[str, ...] = (),
+    providers: tuple[str, ...] = (),
 ) -> Permissions:
-    return Permissions(fs=Files(read, write), events=Events(emit), adapters=Adapters(capabilities))
+    return Permissions(fs=Files(read, write), events=Events(emit), adapters=Adapters(capabilities, providers))
 
 
 @dataclass

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import threading
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -42,6 +43,18 @@ INVALID = ErrorKind.INVALID_INPUT
         ("emit_event", {"topic": "/repo", "payload": {"t": "x" * 65_536}}, "65536 are allowed"),
         ("emit_event", {"topic": "/repo", "payload": {"n": 2**70}}, "cannot be written as JSON"),
         ("call_tool", {"capability": "no such name"}, "is no name of a capability"),
+        ("invoke_adapter", {"capability": "no such name"}, "is no name of a capability"),
+        ("invoke_adapter", {"capability": "a", "provider": "../b"}, "../b is no id of a provider"),
+        ("invoke_adapter", {"capability": "a", "timeout_ms": 0}, "timeout_ms must be from 1 to 3600000"),
+        ("progress", {}, "progress needs done"),
+        ("progress", {"done": "1"}, "done must be a number from 0 to 2^53"),
+        ("progress", {"done": True}, "done must be a number"),
+        ("progress", {"done": -1}, "done must be a number"),
+        ("progress", {"done": float("inf")}, "done must be a number"),
+        ("progress", {"done": float("nan")}, "done must be a number"),
+        ("progress", {"done": 3, "total": 2}, "done is 3, more than the total of 2"),
+        ("progress", {"done": 1, "message": ["x"]}, "message must be text"),
+        ("progress", {"done": 1, "of": 2}, "progress has no argument of"),
         ("log", {"lvl": "info"}, "log has no argument lvl; did you mean level?"),
         ("log", {"level": "loud"}, "the level must be one of debug, info, warn, error"),
         ("log", {"fields": {"t": "x" * 9_000}}, "8192 are allowed"),
@@ -50,7 +63,7 @@ INVALID = ErrorKind.INVALID_INPUT
 async def test_an_argument_that_does_not_fit_is_named(
     ground: Ground, function: str, argument: Any, message: str
 ) -> None:
-    ground.permissions = granting("*", emit=("*",), capabilities=("*",))
+    ground.permissions = granting("*", emit=("*",), capabilities=("*",), providers=("*",))
     kind, said = await ground.refusal(function, argument)
     assert kind is INVALID
     assert message in said
@@ -64,7 +77,7 @@ async def test_what_a_name_hides_is_not_repeated(ground: Ground) -> None:
     assert "\u202e" not in message
 
 
-@pytest.mark.parametrize("function", ["http_request", "spawn_process", "invoke_adapter", "progress"])
+@pytest.mark.parametrize("function", ["http_request", "spawn_process"])
 async def test_a_function_that_does_not_exist_yet_says_so(ground: Ground, function: str) -> None:
     assert await ground.refusal(function, {}) == (DENIED, f"{function} is not available in this version")
 
@@ -120,7 +133,7 @@ async def test_topics_of_the_kernel_are_refused_whatever_the_grant(ground: Groun
 async def test_a_tool_is_called_within_the_chain_and_the_deadline(ground: Ground) -> None:
     ground.permissions = granting(capabilities=("repo.*",))
     answer = await ground.ask("call_tool", {"capability": "repo.read", "payload": {"path": "a"}})
-    assert answer == {"ok": True, "result": {"n": 1}, "error": None}
+    assert answer == {"ok": True, "result": {"n": 1}}
     [request] = ground.requests
     assert (request.capability, request.payload) == ("repo.read", {"path": "a"})
     assert request.caller.to_json() == {"type": "capability", "id": "repo-summary"}
@@ -151,6 +164,60 @@ async def test_a_tool_that_is_not_granted_is_not_called(ground: Ground) -> None:
     assert ground.requests == []
 
 
+async def test_what_is_denied_is_not_called_whatever_the_pattern(ground: Ground) -> None:
+    granted = granting(capabilities=("repo.*",), providers=("*",))
+    ground.permissions = replace(granted, adapters=replace(granted.adapters, denied=("*.secret",)))
+    for function in ("call_tool", "invoke_adapter"):
+        assert (await ground.refusal(function, {"capability": "repo.secret"}))[0] is DENIED
+        assert (await ground.ask(function, {"capability": "repo.read"}))["ok"]
+    assert [request.capability for request in ground.requests] == ["repo.read", "repo.read"]
+
+
+async def test_an_adapter_is_called_through_a_granted_provider(ground: Ground) -> None:
+    ground.permissions = granting(capabilities=("repo.read",), providers=("files", "repo-*"))
+    asked = {"capability": "repo.read", "payload": {"path": "a"}, "timeout_ms": 250}
+    answer = await ground.ask("invoke_adapter", asked)
+    assert answer == {"ok": True, "result": {"n": 1}}
+    await ground.ask("invoke_adapter", {"capability": "repo.read", "provider": "repo-reader"})
+    first, second = ground.requests
+    assert (first.capability, first.payload, first.timeout_ms) == ("repo.read", {"path": "a"}, 250)
+    assert (first.provider, first.providers) == (None, ("files", "repo-*"))
+    assert (first.ancestors, first.deadline, first.trace_id) == (("outer", "repo-summary"), 1_000.0, "tr_1")
+    assert (second.provider, second.payload, second.timeout_ms) == ("repo-reader", {}, None)
+
+
+async def test_an_adapter_is_announced_before_it_is_called(ground: Ground) -> None:
+    ground.permissions = granting(capabilities=("repo.read",), providers=("*",))
+    bound = ground.bind()
+    await asked(bound, "invoke_adapter", {"capability": "repo.read", "provider": "files"})
+    [record] = ground.audit.since(0)[0]
+    assert record["code"] == "effect.intent"
+    assert (record["host_calls"][0]["fn"], record["host_calls"][0]["target"]) == ("invoke_adapter", "files:repo.read")
+    ground.audit.close()
+    with pytest.raises(CallFailed) as caught:
+        await asked(bound, "invoke_adapter", {"capability": "repo.read"})
+    assert caught.value.error.kind is ErrorKind.AUDIT_UNAVAILABLE
+    assert len(ground.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "providers", "provider", "said"),
+    [
+        ((), ("*",), None, "adapters.capabilities does not cover it"),
+        (("repo.read",), (), None, "adapters.providers covers nobody"),
+        (("repo.read",), (), "files", "adapters.providers does not cover files"),
+        (("repo.read",), ("repo-*",), "files", "adapters.providers does not cover files"),
+    ],
+)
+async def test_an_adapter_needs_the_grant_of_both_its_name_and_its_provider(
+    ground: Ground, capabilities: tuple[str, ...], providers: tuple[str, ...], provider: str | None, said: str
+) -> None:
+    ground.permissions = granting(capabilities=capabilities, providers=providers)
+    kind, message = await ground.refusal("invoke_adapter", {"capability": "repo.read", "provider": provider})
+    assert (kind, ground.requests) == (DENIED, [])
+    assert said in message
+
+
 async def test_now_is_text_and_milliseconds_of_one_moment(ground: Ground) -> None:
     text, milliseconds = await ground.ask("now")
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", text)
@@ -173,7 +240,7 @@ async def test_log_lines_become_events_fit_to_be_shown(ground: Ground) -> None:
 
 
 async def test_a_health_check_may_look_and_log_but_change_nothing(ground: Ground) -> None:
-    ground.permissions = granting("*", emit=("*",), capabilities=("*",))
+    ground.permissions = granting("*", emit=("*",), capabilities=("*",), providers=("*",))
     ground.write("a.md")
     bound = ground.bind(effects=False, audit=None, reservation=None)
     assert await asked(bound, "fs_read_text", {"path": "a.md"}) == "text"
@@ -183,6 +250,7 @@ async def test_a_health_check_may_look_and_log_but_change_nothing(ground: Ground
         ("state_set", {"key": "k", "value": 1}),
         ("emit_event", {"topic": "/a"}),
         ("call_tool", {"capability": "a"}),
+        ("invoke_adapter", {"capability": "a"}),
     ):
         with pytest.raises(CallFailed, match="health check may not change anything"):
             await asked(bound, function, argument)

@@ -39,8 +39,8 @@
 
 ---@class eva.Answer
 ---@field ok boolean
----@field result any
----@field error eva.Error?
+---@field result any Where ok.
+---@field error eva.Error? Where not ok.
 
 ---@class eva.Host Every function returns its value, or raises an `eva.Error` that `pcall` catches.
 local host = {}
@@ -73,11 +73,11 @@ function host.state_set(argument) end
 ---@return {event_id: string}
 function host.emit_event(argument) end
 
----@param argument {capability: string, payload: any}
+---@param argument {capability: string, payload: any} Raises where nobody was called.
 ---@return eva.Answer
 function host.call_tool(argument) end
 
----@param argument {capability: string, provider: string?, payload: any, timeout_ms: integer?}
+---@param argument {capability: string, provider: string?, payload: any, timeout_ms: integer?} Raises where nobody was called.
 ---@return eva.Answer
 function host.invoke_adapter(argument) end
 
@@ -89,7 +89,7 @@ function host.http_request(argument) end
 ---@return {code: integer, stdout: string, stderr: string}
 function host.spawn_process(argument) end
 
----@param argument {done: number, total: number?, message: string?}
+---@param argument {done: number, total: number?, message: string?} done is at most total; of a message 200 characters are shown.
 function host.progress(argument) end
 
 ---@return string rfc3339

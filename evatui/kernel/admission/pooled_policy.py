@@ -52,7 +52,8 @@ class Policy:
         known = self._effective.get(id(manifest))
         if known is not None and known[0] is manifest:
             return known[1]
-        found = intersect(self._without_denied(manifest.permissions), self.granted(manifest).permissions)
+        both = intersect(self._without_denied(manifest.permissions), self.granted(manifest).permissions)
+        found = replace(both, adapters=replace(both.adapters, denied=self.deny.capabilities))
         if len(self._effective) >= _CACHED:
             self._effective.clear()
         self._effective[id(manifest)] = (manifest, found)

@@ -39,12 +39,16 @@ KERNEL = Actor(CallerType.KERNEL, "kernel")
 
 @dataclass(frozen=True, slots=True)
 class CallRequest:
-    """``payload`` is JSON-like; ``timeout_ms`` can only shorten the capability's own limit."""
+    """``payload`` is JSON-like; ``timeout_ms`` can only shorten the capability's own limit.
+
+    ``provider`` is the id that is to answer. ``providers`` are patterns of the ids that may, None is anybody.
+    """
 
     capability: str
     payload: Any
     caller: Actor
     provider: str | None = None
+    providers: tuple[str, ...] | None = None
     user: str | None = None
     tags: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     timeout_ms: int | None = None

@@ -56,10 +56,16 @@ class Shell:
 
 @dataclass(frozen=True, slots=True)
 class Adapters:
-    """Capability names that may be called, and through which providers."""
+    """Capability names that may be called, and through which providers. No pattern gives what is ``denied``."""
 
     capabilities: tuple[str, ...] = ()
     providers: tuple[str, ...] = ()
+    denied: tuple[str, ...] = ()
+
+    def allow(self, capability: str) -> bool:
+        """May ``capability``, which is a name and no pattern, be called?"""
+        given = any(covers_name(grant, capability) for grant in self.capabilities)
+        return given and not any(covers_name(taken, capability) for taken in self.denied)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import orjson
-
 from evatui.kernel.admission.verdict import Candidate
 from evatui.kernel.host.host import BoundHost, CallScope, Host
 from evatui.kernel.lua.outcome import Outcome
@@ -23,6 +21,7 @@ from evatui.kernel.registry.call_record import call_record
 from evatui.kernel.registry.capability import Capability
 from evatui.kernel.registry.generation import Generation
 from evatui.kernel.registry.interpret import interpret
+from evatui.kernel.registry.payload import admitted
 from evatui.kernel.registry.registry import Registry
 from evatui.kernel.registry.router import absent, route, unserved
 
@@ -65,7 +64,7 @@ class Calls:
     ) -> None:
         self.flights: dict[str, Flight] = {}
         self.on_flight: Callable[[], None] = lambda: None
-        """Called when a call takes off; must be cheap."""
+        """Called when a call takes off, and from any thread when one reports its progress; must be cheap."""
         self._registry = registry
         self._host = host
         self._audit = audit
@@ -143,7 +142,9 @@ class Calls:
 
     async def _run(self, generation: Generation, flight: Flight) -> Response:
         candidate = generation.candidate
-        size = _checked_size(candidate, flight.request.payload)
+        payload, size = admitted(flight.request, candidate)
+        if payload is not flight.request.payload:
+            flight.request = replace(flight.request, payload=payload)
         reservation = self._audit.begin()
         host = flight.host = self._host.bind(self._scope(generation, flight, reservation))
 
@@ -195,6 +196,7 @@ class Calls:
             ancestors=(*request.ancestors, manifest.id),
             user=request.user,
             tags=request.tags,
+            reported=self.on_flight,
             audit=self._audit,
             reservation=reservation,
         )
@@ -238,22 +240,3 @@ class Calls:
         except CallFailed as failed:
             return Response(False, error=failed.error)
         return response
-
-
-def _checked_size(candidate: Candidate, payload: Any) -> int:
-    """The bytes of the payload, which must be JSON, inside the size limit, and fit the input schema."""
-    try:
-        size = len(orjson.dumps(payload))
-    except (orjson.JSONEncodeError, RecursionError) as error:
-        raise failure(ErrorKind.INVALID_INPUT, f"the payload is not JSON: {error}") from None
-    limit = candidate.manifest.limits.max_input_bytes
-    if size > limit:
-        raise failure(ErrorKind.INPUT_TOO_LARGE, f"the payload has {size} bytes, {limit} are allowed")
-    violations = candidate.input.check(payload)
-    if violations:
-        raise failure(
-            ErrorKind.INVALID_INPUT,
-            f"the payload does not fit {candidate.input_name}: {violations[0].text}",
-            violations=[{"pointer": v.pointer, "message": v.message} for v in violations],
-        )
-    return size

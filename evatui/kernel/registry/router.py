@@ -9,9 +9,10 @@ from evatui.kernel.model.diagnostic import Reason
 from evatui.kernel.model.errors import CallFailed, ErrorKind, failure
 from evatui.kernel.model.lifecycle import State
 from evatui.kernel.model.manifest import Manifest
+from evatui.kernel.model.permissions import covers_name
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.registry.capability import Capability
-from evatui.kernel.registry.table import Table
+from evatui.kernel.registry.table import Table, provided_names
 
 __all__ = ["absent", "route", "unserved"]
 
@@ -20,11 +21,18 @@ _PREFERENCE = (State.DISABLED, State.DRAINING, State.REJECTED, State.UNREGISTERE
 
 
 def route(table: Table, request: CallRequest) -> str | None:
-    """The id of the provider: the explicit one, else the highest priority, ties by id; None where none serves."""
+    """The id of the provider: the explicit one, else the highest priority, ties by id; None where none serves.
+
+    Where ``request.providers`` says who may answer, nobody else is considered.
+    """
     found = table.providers.get(request.capability) or _handlers(table, request)
-    if request.provider is None:
-        return found[0] if found else None
-    return request.provider if request.provider in found else None
+    return next((key for key in found if _may_answer(key, request)), None)
+
+
+def _may_answer(key: str, request: CallRequest) -> bool:
+    if request.provider is not None and key != request.provider:
+        return False
+    return request.providers is None or any(covers_name(pattern, key) for pattern in request.providers)
 
 
 def _handlers(table: Table, request: CallRequest) -> tuple[str, ...]:
@@ -45,7 +53,8 @@ def absent(capabilities: Iterable[Capability], request: CallRequest) -> CallFail
     once.sort(key=lambda c: _PREFERENCE.index(c.state) if c.state in _PREFERENCE else len(_PREFERENCE))
     if not once:
         by = f" from {clean_line(request.provider, 128)}" if request.provider else ""
-        return failure(ErrorKind.NOT_FOUND, f"nothing provides {name}{by}", reason="never_served")
+        who = "nothing" if request.providers is None else "no provider that is granted"
+        return failure(ErrorKind.NOT_FOUND, f"{who} provides {name}{by}", reason="never_served")
     return unserved(once[0])
 
 
@@ -82,6 +91,11 @@ def _would_provide(capability: Capability, request: CallRequest) -> bool:
         )
         if manifest is not None
     ]
-    if request.provider is not None and capability.id != request.provider:
-        return False
-    return any(request.capability in (*manifest.capabilities, _tool(manifest)) for manifest in manifests)
+    return _may_answer(capability.id, request) and any(_gives(manifest, request) for manifest in manifests)
+
+
+def _gives(manifest: Manifest, request: CallRequest) -> bool:
+    """Would it provide the name to this caller, if it served?"""
+    if request.capability in provided_names(manifest):
+        return True
+    return request.caller.type in _OPERATORS and _tool(manifest) == request.capability

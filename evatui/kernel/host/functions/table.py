@@ -24,14 +24,16 @@ DIRECT: Mapping[str, Direct] = {
     "state_set": state.state_set,
     "emit_event": events.emit_event,
     "log": events.log,
+    "progress": events.progress,
     "now": clock.now,
 }
 """Need no event loop: they run at once, on the thread of Lua that asks, and may block it."""
 
 AWAITED: Mapping[str, Awaited] = {
     "call_tool": tools.call_tool,
+    "invoke_adapter": tools.invoke_adapter,
 }
 """Wait for somebody else: they run on the loop and must not block it. The handler holds no thread meanwhile."""
 
-NOT_AVAILABLE = frozenset({"http_request", "spawn_process", "invoke_adapter", "progress"})
+NOT_AVAILABLE = frozenset({"http_request", "spawn_process"})
 """Documented, and refused by name."""

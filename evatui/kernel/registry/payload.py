@@ -1,0 +1,55 @@
+"""What a call brings, against the limits and the input schema of the version that is to take it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+
+from evatui.kernel.admission.verdict import Candidate
+from evatui.kernel.model.call import CallerType, CallRequest
+from evatui.kernel.model.errors import ErrorKind, failure
+
+__all__ = ["admitted"]
+
+_EMPTY = b"{}"
+
+
+def admitted(request: CallRequest, candidate: Candidate) -> tuple[Any, int]:
+    """The payload as the handler gets it, and its bytes as JSON.
+
+    What comes from Lua may hold empty tables: each is an array where the schema wants only an array.
+    Raises `CallFailed`: ``InvalidInput``, ``InputTooLarge``.
+    """
+    payload = request.payload
+    try:
+        data = orjson.dumps(payload)
+    except (orjson.JSONEncodeError, RecursionError) as error:
+        raise failure(ErrorKind.INVALID_INPUT, f"the payload is not JSON: {error}") from None
+    size, limit = len(data), candidate.manifest.limits.max_input_bytes
+    if size > limit:
+        raise failure(ErrorKind.INPUT_TOO_LARGE, f"the payload has {size} bytes, {limit} are allowed")
+    if request.caller.type is CallerType.CAPABILITY and _EMPTY in data:
+        payload = _resolved(payload, candidate.input.empty_is_array, "")
+    violations = candidate.input.check(payload)
+    if violations:
+        raise failure(
+            ErrorKind.INVALID_INPUT,
+            f"the payload does not fit {candidate.input_name}: {violations[0].text}",
+            violations=[{"pointer": v.pointer, "message": v.message} for v in violations],
+        )
+    return payload, size
+
+
+def _resolved(value: Any, wants_array: Callable[[str], bool], pointer: str) -> Any:
+    if value == {}:
+        return [] if wants_array(pointer) else value
+    if isinstance(value, dict):
+        return {
+            key: _resolved(item, wants_array, f"{pointer}/{key.replace('~', '~0').replace('/', '~1')}")
+            for key, item in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [_resolved(item, wants_array, f"{pointer}/{index}") for index, item in enumerate(value)]
+    return value
