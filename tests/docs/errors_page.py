@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from evatui.kernel.admission.codes import CODES, Code
+from evatui.kernel.admission.codes import CODES
+from evatui.kernel.model.code import Code
 
 __all__ = ["PAGE", "page"]
 

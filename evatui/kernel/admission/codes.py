@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Any
 
 from evatui.kernel.admission.manifest_codes import MANIFEST_CODES
 from evatui.kernel.admission.policy_codes import POLICY_CODES
-from evatui.kernel.model.diagnostic import Diagnostic, Level, Span
+from evatui.kernel.model.code import Code
+from evatui.kernel.model.diagnostic import Diagnostic, Span
 from evatui.kernel.workspace.codes import READING_CODES
-from evatui.kernel.workspace.codes import ReadingCode as Code
 
-__all__ = ["CODES", "Code", "diagnose", "explain"]
+__all__ = ["CODES", "diagnose", "explain"]
 
 CODES: Mapping[str, Code] = MappingProxyType(
     {**READING_CODES, **{entry.code: entry for entry in MANIFEST_CODES + POLICY_CODES}}
@@ -24,23 +25,6 @@ def explain(code: str) -> Code | None:
     return CODES.get(f"EVA-{number}")
 
 
-def diagnose(
-    code: str,
-    message: str,
-    *spans: Span,
-    notes: tuple[str, ...] = (),
-    fix: str | None = None,
-    level: Level = Level.ERROR,
-) -> Diagnostic:
-    """A `Diagnostic` with the reason, the why and (unless given) the fix that belong to ``code``."""
-    entry = CODES[code]
-    return Diagnostic(
-        code=entry.code,
-        reason=entry.reason,
-        message=message,
-        spans=spans,
-        notes=notes,
-        help=entry.why,
-        fix=entry.fix if fix is None else fix,
-        level=level,
-    )
+def diagnose(code: str, message: str, *spans: Span, **more: Any) -> Diagnostic:
+    """What `Code.found` makes of ``code``."""
+    return CODES[code].found(message, *spans, **more)

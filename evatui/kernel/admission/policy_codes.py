@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from evatui.kernel.model.code import Code
 from evatui.kernel.model.diagnostic import Reason
-from evatui.kernel.workspace.codes import ReadingCode as Code
 
 __all__ = ["POLICY_CODES"]
 
