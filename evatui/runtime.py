@@ -29,6 +29,7 @@ from evatui.kernel.registry.journal import Journal
 from evatui.kernel.registry.keeper import LOOK_EVERY_S, Keeper
 from evatui.kernel.registry.operations import Operations
 from evatui.kernel.registry.publisher import Publisher
+from evatui.kernel.registry.refusals import Refusals
 from evatui.kernel.registry.registry import Registry
 from evatui.kernel.registry.reload import Reloader
 from evatui.kernel.registry.scan import Scanner
@@ -39,6 +40,7 @@ from evatui.kernel.registry.warden import Warden
 from evatui.kernel.storage.database import Database
 from evatui.kernel.storage.grant_book import GrantBook
 from evatui.kernel.storage.history import History
+from evatui.kernel.storage.rejection_book import RejectionBook
 from evatui.kernel.storage.state_store import StateStore
 from evatui.kernel.workspace.files import Tree
 from evatui.kernel.workspace.home import OperatorHome
@@ -92,7 +94,8 @@ class Runtime:
         self.workers = Workers()
         self.engine = Engine(workers=self.workers)
         self._journal = Journal(self.bus, audit, clock)
-        self.registry = Registry(self._journal, clock)
+        self.refusals = Refusals(RejectionBook(database), self._journal)
+        self.registry = Registry(self._journal, self.refusals, clock)
         host = Host(
             layout=layout,
             tree=tree,
@@ -133,6 +136,7 @@ class Runtime:
         audit.on_append = lambda _: self._changed()
         self.calls.on_flight = self._changed
         self.registry.on_change = self._changed
+        self.refusals.on_kept = self._changed
 
     @classmethod
     async def open(
@@ -182,6 +186,8 @@ class Runtime:
             self._keeping = asyncio.create_task(self._keep())
         await asyncio.to_thread(self.gate.load)
         await self.reloader.run(explicit=True)
+        if not writes:
+            await self.refusals.settled()  # the same workspace always gives the same picture
         self.gate.starting = False
         self.bus.emit("/runtime/started", {"workspace": self.layout.name, "mode": self.layout.runtime.mode})
         if self.watch is not None:

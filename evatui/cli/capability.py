@@ -11,8 +11,9 @@ import click
 from evatui.cli.answer import Answer, failed_response
 from evatui.cli.given import Payload, Tag
 from evatui.cli.options import Settings, Words
+from evatui.cli.refused import show_rejections
 from evatui.cli.screen import Screen
-from evatui.cli.show import show_capabilities, show_outline, show_plan, show_receipt, show_rejections
+from evatui.cli.show import show_capabilities, show_outline, show_plan, show_receipt
 from evatui.control.exits import Exit, exit_for
 from evatui.control.operator import CommandFailed
 from evatui.kernel.model.errors import ErrorKind
@@ -112,10 +113,12 @@ def _verdict(data: Mapping[str, Any], exit_code: bool) -> tuple[Exit, CommandFai
 
 @capability.command("explain-rejected")
 @click.argument("id", required=False)
+@click.option("--digest", metavar="D", help="The refusal of these very bytes; the beginning of the digest will do.")
 @click.pass_obj
-def explain_rejected(settings: Settings, id: str | None) -> Answer:
-    """Why manifests were refused: file, line, rule, and what to do."""
-    data = settings.ask("capability.explain_rejected", **({"id": id} if id else {}))
+def explain_rejected(settings: Settings, id: str | None, digest: str | None) -> Answer:
+    """Why manifests were refused: file, line, rule, and what to do; with ID also what was refused earlier."""
+    given = {"id": id, "digest": digest}
+    data = settings.ask("capability.explain_rejected", **{key: value for key, value in given.items() if value})
     return Answer(data, partial(show_rejections, data=data))
 
 

@@ -14,13 +14,13 @@ from evatui.kernel.model.text import clean_line
 
 __all__ = [
     "audit_cells",
+    "scalar",
     "show_audit",
     "show_capabilities",
     "show_diagnostics",
     "show_outline",
     "show_plan",
     "show_receipt",
-    "show_rejections",
     "show_status",
     "state_words",
 ]
@@ -133,7 +133,7 @@ def _outline(value: Any, depth: int) -> list[Text]:
 def _entry(head: Text, item: Any, depth: int) -> list[Text]:
     if _nested(item):
         return [head, *_outline(item, depth + 1)]
-    return [head.append(f" {_scalar(item)}", "not bold")]
+    return [head.append(f" {scalar(item)}", "not bold")]
 
 
 def _nested(item: Any) -> bool:
@@ -142,13 +142,13 @@ def _nested(item: Any) -> bool:
     return isinstance(item, Sequence) and not isinstance(item, str) and any(_nested(i) or len(item) > 8 for i in item)
 
 
-def _scalar(item: Any) -> str:
+def scalar(item: Any) -> str:
     if isinstance(item, bool):
         return "yes" if item else "no"
     if item is None or item in ({}, [], ""):
         return "–"
     if isinstance(item, Sequence) and not isinstance(item, str):
-        return ", ".join(_scalar(i) for i in item)
+        return ", ".join(scalar(i) for i in item)
     return clean_line(str(item), 2000)
 
 
@@ -184,25 +184,6 @@ def show_diagnostics(screen: Screen, diagnostics: Sequence[Mapping[str, Any]]) -
         screen.block(diagnostic.get("rendered") or f"{diagnostic['code']}: {diagnostic['message']}")
     if diagnostics:
         screen.show("")
-
-
-def show_rejections(screen: Screen, data: Mapping[str, Any]) -> None:
-    held = data.get("held") or ()
-    if not data["rejections"] and not held:
-        screen.line("Nothing is refused.")
-    for waits in held:
-        screen.line(f"◌ {waits['id']}  {waits['path']}  waits: {waits['reason']}", "bold yellow")
-        serving = waits.get("serving")
-        screen.line(f"{serving} goes on serving" if serving else "nothing serves in its place", "dim")
-        show_diagnostics(screen, waits["diagnostics"])
-    for rejection in data["rejections"]:
-        name = rejection.get("id") or "a manifest without a usable id"
-        serving = rejection.get("serving")
-        screen.line(f"✗ {name}  {rejection['path']}", "bold red")
-        screen.line(f"{serving} still serves" if serving else "nothing serves in its place", "dim")
-        for field in rejection.get("difference") or ():
-            screen.line(f"  {field['path']}: {_scalar(field['from'])} serves, {_scalar(field['to'])} is refused", "dim")
-        show_diagnostics(screen, rejection["diagnostics"])
 
 
 def show_receipt(screen: Screen, data: Mapping[str, Any]) -> None:

@@ -17,10 +17,9 @@ from evatui.kernel.model.lifecycle import State
 from evatui.kernel.model.permissions import Permissions
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.registry.capability import Capability
-from evatui.kernel.registry.diff import field_differences
 from evatui.runtime import Runtime
 
-__all__ = ["inspected", "listed", "rejections", "status"]
+__all__ = ["inspected", "listed", "status"]
 
 
 _MAX_FILES = 200
@@ -127,35 +126,6 @@ def _row(capability: Capability) -> dict[str, Any]:
         "active": {"digest": active.digest if active else None},
         "path": capability.path,
     }
-
-
-def rejections(runtime: Runtime, wanted: str | None) -> dict[str, Any]:
-    """``wanted``: an id or a path; None for all."""
-    return {
-        "rejections": [
-            {
-                "id": row.id,
-                "path": row.path,
-                "digest": row.digest,
-                "at": row.at,
-                "serving": row.serving,
-                "difference": _to_serving(runtime, row.id),
-                "diagnostics": [diagnostic.to_json() for diagnostic in row.diagnostics],
-            }
-            for row in rejection_rows(runtime)
-            if wanted is None or wanted in (row.id, row.key, row.path)
-        ],
-        "held": [held for held in waiting(runtime) if wanted is None or wanted in (held["id"], held["path"])],
-    }
-
-
-def _to_serving(runtime: Runtime, capability_id: str | None) -> list[dict[str, Any]]:
-    """In which values the refused manifest differs from the one that serves, as far as it is understood."""
-    capability = runtime.registry.capabilities.get(capability_id or "")
-    refused = capability.rejection.manifest if capability and capability.rejection else None
-    if capability is None or capability.active is None or refused is None:
-        return []
-    return list(field_differences(capability.active.manifest.raw, refused.raw))
 
 
 def inspected(runtime: Runtime, capability: Capability) -> dict[str, Any]:

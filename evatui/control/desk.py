@@ -7,7 +7,8 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from evatui.control.answers import inspected, listed, rejections, status
+from evatui.control.answers import inspected, listed, status
+from evatui.control.explained_refusals import explained
 from evatui.control.operator import CommandFailed
 from evatui.control.render import rendered_manifest
 from evatui.control.snapshot import ConsoleSnapshot, Cursor
@@ -127,11 +128,7 @@ class Desk:
         return inspected(self._runtime, self._capability(_needed(params, "id")))
 
     async def _explain(self, params: Params, actor: Actor) -> dict[str, Any]:
-        wanted = _text(params, "id")
-        found = rejections(self._runtime, wanted)
-        if wanted is not None and not found["rejections"]:
-            self._capability(wanted)  # an unknown id is an error; a known one that is sound has no rejections
-        return found
+        return await explained(self._runtime, _text(params, "id"), _text(params, "digest"))
 
     async def _audit(self, params: Params, actor: Actor) -> dict[str, Any]:
         limit = max(1, min(_number(params, "limit") or _TAIL, _MAX_TAIL))

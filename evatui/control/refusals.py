@@ -11,16 +11,20 @@ from evatui.runtime import Runtime
 
 __all__ = ["rejection_rows"]
 
+_MAX_DIFFERENCE = 40
+
 
 def rejection_rows(runtime: Runtime) -> tuple[RejectionRow, ...]:
     """Every refusal in force: of capabilities by id, then of files that speak for none by path."""
     registry = runtime.registry
     named = [
-        _rejection(key, capability.rejection, capability.rejected_at, capability.active)
+        _rejection(runtime, key, capability.rejection, capability.rejected_at, capability.active)
         for key, capability in sorted(registry.capabilities.items())
         if capability.rejection is not None and not capability.gone
     ]
-    strays = [_rejection(path, rejection, at, None) for path, (rejection, at) in sorted(registry.strays.items())]
+    strays = [
+        _rejection(runtime, path, rejection, at, None) for path, (rejection, at) in sorted(registry.strays.items())
+    ]
     return (*named, *strays, *_workspace_problems(runtime))
 
 
@@ -44,7 +48,8 @@ def _workspace_problems(runtime: Runtime) -> list[RejectionRow]:
     ]
 
 
-def _rejection(key: str, rejection: Rejection, at: str, active: Generation | None) -> RejectionRow:
+def _rejection(runtime: Runtime, key: str, rejection: Rejection, at: str, active: Generation | None) -> RejectionRow:
+    difference = runtime.refusals.difference(rejection)
     return RejectionRow(
         key=clean_line(key),
         id=rejection.id,
@@ -53,4 +58,6 @@ def _rejection(key: str, rejection: Rejection, at: str, active: Generation | Non
         digest=rejection.digest,
         serving=active.name.short if active else None,
         diagnostics=rejection.diagnostics,
+        against=difference.against,
+        difference=tuple(difference.text.split("\n")[:_MAX_DIFFERENCE]) if difference.text else (),
     )

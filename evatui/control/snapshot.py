@@ -152,6 +152,10 @@ class RejectionRow:
     digest: str
     serving: str | None
     diagnostics: tuple[Diagnostic, ...]
+    against: str = ""
+    """The generation that served when it was refused, and that ``difference`` holds it against."""
+    difference: tuple[str, ...] = ()
+    """In lines, as a unified diff; of a long one only the beginning."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -64,6 +64,20 @@ def test_a_refusal_is_printed_as_rendered_and_names_what_still_serves(eva: Eva) 
     assert "x@1 still serves" in said.out
 
 
+def test_a_refusal_of_earlier_says_so_and_shows_what_differed(eva: Eva) -> None:
+    told = rejection("EVA-204: unknown key")
+    difference = {"against": "g3", "difference": [], "diff": "--- a.yaml\n+++ a.yaml\n@@ -1 +1 @@\n-id: x\n+id: y"}
+    told["rejections"][0] |= {"in_force": False, **difference}
+    said = eva("capability", "explain-rejected", "x", capability__explain_rejected=told)
+    assert "no longer in force; x@1 serves now" in said.out
+    assert "what differs from g3, which served then:" in said.out
+    assert "  -id: x\n  +id: y\n" in said.out
+    earlier = {"id": "x", "path": "a.yaml", "digest": "d" * 64, "at": "t", "summary": "EVA-204 unknown key"}
+    said = eva("capability", "explain-rejected", capability__explain_rejected={"rejections": [], "earlier": [earlier]})
+    assert said.out.startswith("Nothing is refused.\nRefused earlier")
+    assert f"t  x  {'d' * 12}  EVA-204 unknown key" in said.out
+
+
 @pytest.mark.parametrize("evil", ["\x1b]0;owned\x07", "\x9b31m", "\u202eexe", "\r\n"])
 def test_outside_text_cannot_steer_the_terminal(eva: Eva, evil: str) -> None:
     row = CAPABILITIES["capabilities"][0] | {"reason": evil, "state": evil, "marks": [evil]}

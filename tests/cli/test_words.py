@@ -53,6 +53,7 @@ def test_the_state_folder_comes_from_the_environment_unless_given(eva: Eva, monk
         ("capability reload a --dry-run", "capability.plan", {"ids": ["a"]}),
         ("capability explain-rejected", "capability.explain_rejected", {}),
         ("capability explain-rejected x", "capability.explain_rejected", {"id": "x"}),
+        ("capability explain-rejected --digest 0a", "capability.explain_rejected", {"digest": "0a"}),
         ("audit tail --limit 5", "audit.tail", {"limit": 5}),
     ],
 )

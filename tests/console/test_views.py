@@ -142,6 +142,12 @@ def test_a_card_shows_each_diagnostic_as_it_is_rendered_and_what_serves_meanwhil
     assert "Nothing answers in its place" in text_of(card(refused(serving=None), 100, LOOK))
 
 
+def test_a_card_shows_in_which_lines_the_refused_version_differs() -> None:
+    row = replace(refused(), against="g38", difference=("--- a.yaml", "@@ -1 +1 @@", "-id: x", "+id: y"))
+    assert "What differs from g38:\n  --- a.yaml\n  @@ -1 +1 @@\n  -id: x\n  +id: y" in text_of(card(row, 100, LOOK))
+    assert "differs" not in text_of(card(refused(), 100, LOOK))
+
+
 def test_a_diagnostic_that_was_not_rendered_still_says_everything() -> None:
     bare = Diagnostic(
         "EVA-101", Reason.YAML_INVALID, "not YAML", (Span("a.yaml", 3, 4),), notes=("a note",), help="help"

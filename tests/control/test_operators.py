@@ -282,6 +282,30 @@ async def test_what_waits_says_so_everywhere_and_is_approved(operator: Operator,
     assert (await operator.run("trust.show"))["parts"] == []
 
 
+async def test_a_refusal_is_explained_with_its_difference_and_after_it_was_mended(
+    operator: Operator, workspace: Path
+) -> None:
+    path, sound = "capabilities/greet.yaml", GREETER["capabilities/greet.yaml"]
+
+    async def rejected(wanted: int) -> ConsoleSnapshot:
+        async with asyncio.timeout(30):
+            while True:
+                snapshot = await operator.snapshot(Cursor())
+                if len(snapshot.rejections) == wanted and all(row.difference for row in snapshot.rejections):
+                    return snapshot
+                await asyncio.sleep(0.005)
+
+    save(workspace, path, sound.replace("name: Greeter", "nmae: Greeter"))
+    (row,) = (await rejected(1)).rejections
+    (told,) = (await operator.run("capability.explain_rejected", id="greet"))["rejections"]
+    assert "\n".join(row.difference) == told["diff"]
+    assert "+nmae: Greeter" in row.difference
+    save(workspace, path, sound)
+    await rejected(0)
+    (past,) = (await operator.run("capability.explain_rejected", digest=row.digest))["rejections"]
+    assert past == {**told, "in_force": False}
+
+
 async def test_a_read_only_operator_changes_nothing_and_calls_nothing(holder: LocalOperator, workspace: Path) -> None:
     for mode_operator in (
         LocalOperator(holder.kernel, ANN, readonly=True),

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from evatui.control.answers import rejections
+from evatui.control.explained_refusals import explained
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.lifecycle import State
 from evatui.runtime import Runtime
@@ -301,7 +301,7 @@ async def test_a_refused_manifest_is_held_against_the_one_that_serves(start, wor
     )
     save(workspace, "capabilities/greet.yaml", broken)
     await runtime.reloader.run(explicit=True)
-    (found,) = rejections(runtime, "greet")["rejections"]
+    (found,) = (await explained(runtime, "greet", None))["rejections"]
     assert [(entry["path"], entry["from"], entry["to"]) for entry in found["difference"]] == [
         ("limits.timeout_ms", 2000, 999999999),
         ("version", "1.0.0", "1.1.0"),

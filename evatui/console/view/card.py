@@ -12,6 +12,8 @@ from evatui.kernel.model.diagnostic import Diagnostic
 
 __all__ = ["card", "record", "record_text"]
 
+_DIFFERENCE = {"+": Ink.OK, "-": Ink.BAD, "@": Ink.INFO}
+
 
 def card(row: RejectionRow, width: int, look: Look) -> list[Line]:
     """What was refused, what serves meanwhile, and each diagnostic as it is rendered."""
@@ -27,6 +29,9 @@ def card(row: RejectionRow, width: int, look: Look) -> list[Line]:
     ]
     for diagnostic in row.diagnostics:
         lines += [EMPTY, *_diagnostic(diagnostic, width)]
+    if row.difference:
+        lines += [EMPTY, line(("What differs from ", Ink.DIM), (row.against, Ink.STRONG), (":", Ink.DIM))]
+        lines += [line((f"  {piece}", _DIFFERENCE.get(piece[:1], Ink.DIM))) for piece in row.difference]
     return lines
 
 

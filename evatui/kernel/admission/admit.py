@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from evatui.kernel.admission.closure import check_integrity, check_schema, check_scripts
 from evatui.kernel.admission.codes import diagnose
@@ -53,7 +54,7 @@ def admit(
     """
     if snapshot.tree is None:
         problems = _by_stage(snapshot.problems, snapshot)
-        return Rejection(guess_id(snapshot.manifest.data), snapshot.path, snapshot.digest, problems)
+        return _rejected(snapshot, guess_id(snapshot.manifest.data), problems)
     reading = read_manifest(snapshot.tree)
     report = reading.report
     _check_gate(reading, layout)
@@ -70,7 +71,7 @@ def admit(
     failed = any(diagnostic.level is Level.ERROR for diagnostic in found)
     if failed or manifest is None or takes is None or gives is None:
         missing = tuple(sorted(snapshot.missing))
-        return Rejection(reading.id, snapshot.path, snapshot.digest, found, manifest, missing, _places(report))
+        return _rejected(snapshot, reading.id, found, manifest, missing, _places(report))
     place = placed(manifest, policy)
     return Candidate(manifest, snapshot, policy.effective(manifest), takes, gives, place, found, _places(report))
 
@@ -110,7 +111,11 @@ def lua_rejection(
     span = _lua_span(candidate, file, line, reason)
     text = clean_line(message, _MAX_LUA_MESSAGE)
     found = render(diagnose(_LUA_CODES[reason], text, span, notes=notes), _texts(candidate.snapshot))
-    return Rejection(candidate.id, candidate.path, candidate.digest, (found,), candidate.manifest)
+    return _rejected(candidate.snapshot, candidate.id, (found,), candidate.manifest)
+
+
+def _rejected(snapshot: Snapshot, id: str | None, found: tuple[Diagnostic, ...], *known: Any) -> Rejection:
+    return Rejection(id, snapshot.path, snapshot.digest, found, snapshot, *known)
 
 
 def _check_gate(reading: Reading, layout: Layout) -> None:
@@ -198,7 +203,7 @@ def _duplicate(verdict: Verdict, others: Sequence[Verdict], owner: str | None) -
     texts = {each.path: each.snapshot.manifest.data for each in (verdict, *others) if isinstance(each, Candidate)}
     found = render(diagnose("EVA-215", message, *spans), texts)
     earlier = verdict.diagnostics if isinstance(verdict, Rejection) else ()
-    return Rejection(verdict.id, verdict.path, verdict.digest, (found, *earlier), verdict.manifest)
+    return _rejected(verdict.snapshot, verdict.id, (found, *earlier), verdict.manifest)
 
 
 def _id_span(verdict: Verdict, *, primary: bool) -> Span:

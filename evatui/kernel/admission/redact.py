@@ -39,10 +39,11 @@ def looks_secret(key: str) -> bool:
 def hide(lines: Sequence[str], number: int, *, code: bool = False) -> str:
     """Line ``number`` (from 1) with what looks like a secret dotted out, character for character.
 
-    Columns keep their meaning. In ``code`` only string literals are values; elsewhere it is all behind the key.
+    Columns keep their meaning. In ``code`` only string literals are values, and what stands in an open bracket
+    behind such a key; elsewhere it is all behind the key.
     """
     line = lines[number - 1]
-    if not code and _under_secret_key(lines, number):
+    if (_within_secret if code else _under_secret_key)(lines, number):
         return _shroud(line)
     for match in _KEY.finditer(line):
         described = match["key"] == "credentials" and line.startswith("{", match.end())
@@ -80,6 +81,25 @@ def _under_secret_key(lines: Sequence[str], number: int) -> bool:
             depth = _indent(line)
             if any(map(_is_secret, _KEY.finditer(line))):
                 return True
+    return _left_open(above)
+
+
+def _within_secret(lines: Sequence[str], number: int) -> bool:
+    """Is this line of code within the brackets or the quotes that a secret-looking key above opens?"""
+    room = _LEGIBLE - len(lines[number - 1])
+    if room < 0:
+        return True
+    above: list[str] = []
+    for line in reversed(lines[max(0, number - _REACH) : number - 1]):
+        room -= len(line)
+        if room < 0:
+            break
+        above.append(line)
+    return _left_open(above[::-1])
+
+
+def _left_open(above: Sequence[str]) -> bool:
+    """Does the value of a secret-looking key go on behind these lines?"""
     return any(
         _open("\n".join([line[match.end() :], *above[index + 1 :]]))
         for index, line in enumerate(above)

@@ -71,6 +71,7 @@ class Rejection:
     path: str
     digest: str
     diagnostics: tuple[Diagnostic, ...]
+    snapshot: Snapshot = field(compare=False, repr=False)
     manifest: Manifest | None = None
     missing: tuple[str, ...] = ()
     places: Mapping[str, Span] = field(default_factory=dict)

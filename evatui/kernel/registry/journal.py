@@ -67,6 +67,10 @@ class Journal:
         """A defect of the kernel itself, by the name of its exception: what it says may hold anything."""
         self._bus.emit("/runtime/defect", {"where": where, "error": type(error).__name__})
 
+    def later(self, work: Callable[..., object], *given: Any) -> None:
+        """Runs ``work`` in the same thread, after all that came before; it must not raise."""
+        self._writer.submit(work, *given)
+
     async def written(self, write: Callable[[], T]) -> T:
         """Runs ``write`` in the same thread, after all that came before, and waits for it."""
         return await asyncio.get_running_loop().run_in_executor(self._writer, write)

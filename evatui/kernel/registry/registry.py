@@ -22,6 +22,7 @@ from evatui.kernel.registry.capability import Attempt, Capability, Past
 from evatui.kernel.registry.generation import Generation, GenerationId
 from evatui.kernel.registry.journal import Journal
 from evatui.kernel.registry.limiter import Limiter
+from evatui.kernel.registry.refusals import Refusals
 from evatui.kernel.registry.ruling import Ruling
 from evatui.kernel.registry.table import EMPTY_TABLE, Table
 from evatui.kernel.registry.trail import Trail
@@ -31,7 +32,7 @@ __all__ = ["Registry"]
 
 
 class Registry:
-    def __init__(self, journal: Journal, clock: Clock) -> None:
+    def __init__(self, journal: Journal, refusals: Refusals, clock: Clock) -> None:
         self.table: Table = EMPTY_TABLE
         self.capabilities: dict[str, Capability] = {}
         self.strays: dict[str, tuple[Rejection, str]] = {}
@@ -40,6 +41,7 @@ class Registry:
         """Ids that an operator switched off in an earlier run."""
         self.trail = Trail()
         self.journal = journal
+        self.refusals = refusals
         self.on_change: Callable[[], None] = lambda: None
         """Called whenever an edge was taken or a refusal came or went; must be cheap."""
         self._clock = clock
@@ -110,6 +112,7 @@ class Registry:
         capability.rejection = rejection
         capability.rejected_at = self.journal.at()
         serving = capability.active
+        self.refusals.note(rejection, capability.id, serving)
         self.journal.tell(
             "reload_failed" if serving else "rejected",
             capability.id,

@@ -180,6 +180,9 @@ class Reloader:
         _, strays = main_verdicts(scan.verdicts, self._registry.capabilities)
         known = self._registry.strays
         at = self._registry.journal.at()
+        for path, rejection in strays.items():
+            if path not in known or known[path][0] != rejection:
+                self._registry.refusals.note(rejection, rejection.id, None)
         self._registry.strays = {
             path: known[path] if path in known and known[path][0] == rejection else (rejection, at)
             for path, rejection in strays.items()

@@ -76,6 +76,22 @@ STATE: Final = (
         deaths INTEGER NOT NULL DEFAULT 0
     ) WITHOUT ROWID;
     """,
+    """
+    CREATE TABLE rejections (
+        seq INTEGER PRIMARY KEY,
+        subject TEXT NOT NULL,
+        capability_id TEXT,
+        path TEXT NOT NULL,
+        digest TEXT NOT NULL,
+        at TEXT NOT NULL,
+        summary TEXT NOT NULL,
+        diagnostics TEXT NOT NULL,
+        against TEXT NOT NULL,
+        difference TEXT NOT NULL,
+        UNIQUE (path, digest)
+    );
+    CREATE INDEX rejections_by_subject ON rejections (subject, seq);
+    """,
 )
 """Of ``state.db``. The step at index n leads from schema n to n + 1; a step that was published is never changed."""
 
