@@ -11,6 +11,7 @@ import click
 from evatui.cli.answer import Answer, failed_response
 from evatui.cli.given import Payload, Tag
 from evatui.cli.options import Settings, Words
+from evatui.cli.progress import progress_line
 from evatui.cli.refused import show_rejections
 from evatui.cli.screen import Screen
 from evatui.cli.show import show_capabilities, show_outline, show_plan, show_receipt
@@ -68,7 +69,8 @@ def health(settings: Settings, id: str) -> Answer:
 def call(settings: Settings, /, name: str, tags: tuple[tuple[str, str], ...], **given: Any) -> Answer:
     """Call a capability by a name that it provides."""
     params = {key: value for key, value in given.items() if key == "payload" or value is not None}
-    data = settings.ask("capability.call", name=name, tags=dict(tags), **params)
+    with progress_line(settings, name) as on_progress:
+        data = settings.call(on_progress, name=name, tags=dict(tags), **params)
     response = data["response"]
     failed = None if response["ok"] else failed_response(response.get("error"), data)
     return Answer(data, partial(_show_call, data=data), exit_for(failed) if failed else Exit.OK, failed)

@@ -13,6 +13,7 @@ import click
 
 from evatui.cli.given import Folder
 from evatui.cli.session import Connect, ask
+from evatui.control.operator import OnProgress
 
 __all__ = ["Settings", "Word", "Words", "wants_json"]
 
@@ -35,6 +36,10 @@ class Settings:
     def ask(self, command: str, **params: Any) -> dict[str, Any]:
         """The data of a command of `evatui.control.commands`; raises `CommandFailed`."""
         return ask(self.connect, self.workspace, self.state_dir, command, **params)
+
+    def call(self, on_progress: OnProgress | None, **params: Any) -> dict[str, Any]:
+        """`ask` for ``capability.call``, told meanwhile how far the call has come."""
+        return ask(self.connect, self.workspace, self.state_dir, "capability.call", on_progress, **params)
 
 
 def _keep(context: click.Context, parameter: click.Parameter, value: Any) -> None:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from evatui.control.commands import COMMANDS
 from evatui.control.opening import OpenMode, open_workspace, operator_actor, operator_home
-from evatui.control.operator import Operator
+from evatui.control.operator import OnProgress, Operator
 from evatui.kernel.model.call import CallerType
 
 __all__ = ["Connect", "Interrupted", "ask", "connect", "finish"]
@@ -47,14 +47,20 @@ def finish(work: Coroutine[Any, Any, T]) -> T:
 
 
 def ask(
-    connect: Connect, workspace: Path | None, state_dir: Path | None, command: str, **params: Any
+    connect: Connect,
+    workspace: Path | None,
+    state_dir: Path | None,
+    command: str,
+    on_progress: OnProgress | None = None,
+    **params: Any,
 ) -> dict[str, Any]:
     """Runs one command; its ``data``. Detaches in any case, also when interrupted."""
+    watched: dict[str, Any] = {"on_progress": on_progress} if on_progress else {}
 
     async def run() -> dict[str, Any]:
         operator = await connect(_mode(command), workspace, state_dir)
         try:
-            return await operator.run(command, **params)
+            return await operator.run(command, **watched, **params)
         finally:
             await operator.close()
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from evatui.control.answers import inspected, listed, status
 from evatui.control.explained_refusals import explained
-from evatui.control.operator import CommandFailed
+from evatui.control.following import following
+from evatui.control.operator import CommandFailed, OnProgress
 from evatui.control.render import rendered_manifest
 from evatui.control.snapshot import ConsoleSnapshot, Cursor
 from evatui.control.view import View
@@ -70,8 +72,13 @@ class Desk:
             "events": self._events,
         }
 
-    async def run(self, command: str, params: Params, actor: Actor) -> dict[str, Any]:
-        """The ``data`` of ``command``. Raises `CommandFailed`, and nothing else."""
+    async def run(
+        self, command: str, params: Params, actor: Actor, on_progress: OnProgress | None = None
+    ) -> dict[str, Any]:
+        """The ``data`` of ``command``. Raises `CommandFailed`, and nothing else.
+
+        ``on_progress`` hears, on this loop, how far the call has come.
+        """
         self._running += 1
         request_id = ""
         try:
@@ -79,7 +86,9 @@ class Desk:
             work = self._work.get(command)
             if work is None:
                 raise CommandFailed(ErrorKind.INVALID_INPUT, f"no command {clean_line(command, 64)}")
-            return await work({**params, "request_id": request_id}, actor)
+            calls = self._runtime.calls
+            async with following(calls, request_id, on_progress) if on_progress else contextlib.nullcontext():
+                return await work({**params, "request_id": request_id}, actor)
         except CallFailed as failed:
             error = failed.error
             raise CommandFailed(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 from collections.abc import Callable
 from concurrent.futures import CancelledError
@@ -10,11 +11,12 @@ from typing import Any
 
 from evatui.control.commands import COMMANDS
 from evatui.control.kernel import Kernel
-from evatui.control.operator import CommandFailed, lost, refuse_if_readonly
+from evatui.control.operator import CommandFailed, OnProgress, lost, refuse_if_readonly
 from evatui.control.snapshot import ConsoleSnapshot, Cursor
 from evatui.kernel.model.call import Actor
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.ids import new_id
+from evatui.kernel.model.progress import Progress
 
 __all__ = ["LocalOperator"]
 
@@ -33,14 +35,14 @@ class LocalOperator:
         self._dirty = threading.Event()
         self._notify: Callable[[], None] | None = None
 
-    async def run(self, command: str, **params: Any) -> dict[str, Any]:
+    async def run(self, command: str, *, on_progress: OnProgress | None = None, **params: Any) -> dict[str, Any]:
         refuse_if_readonly(self, command)
         if not self._holds and command in COMMANDS and COMMANDS[command].needs_runtime:
             raise _no_runtime(command)
         desk = self.kernel.desk
         assert desk is not None  # Kernel.start() has returned
         request_id = params.setdefault("request_id", new_id("req"))
-        work = desk.run(command, params, self._actor)
+        work = desk.run(command, params, self._actor, _on_this_loop(on_progress) if on_progress else None)
         try:
             future = self.kernel.submit(work)
         except RuntimeError:
@@ -84,6 +86,16 @@ class LocalOperator:
 
     async def close(self) -> None:
         await asyncio.to_thread(self.kernel.stop)
+
+
+def _on_this_loop(told: OnProgress) -> OnProgress:
+    loop = asyncio.get_running_loop()
+
+    def tell(progress: Progress) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop has ended, and with it whoever wanted to know
+            loop.call_soon_threadsafe(told, progress)
+
+    return tell
 
 
 def _no_runtime(command: str) -> CommandFailed:

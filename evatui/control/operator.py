@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from evatui.control.commands import COMMANDS, Danger
 from evatui.kernel.model.errors import ErrorKind
+from evatui.kernel.model.progress import Progress
 
 if TYPE_CHECKING:
     from evatui.control.snapshot import ConsoleSnapshot, Cursor
 
-__all__ = ["CommandFailed", "Operator", "lost", "refuse_if_readonly"]
+__all__ = ["CommandFailed", "OnProgress", "Operator", "lost", "refuse_if_readonly"]
+
+OnProgress = Callable[[Progress], None]
+"""Gets the newest report of a call that runs. Must be cheap, must not raise."""
 
 
 class CommandFailed(Exception):
@@ -53,8 +57,11 @@ class Operator(Protocol):
 
     readonly: bool
 
-    async def run(self, command: str, **params: Any) -> dict[str, Any]:
+    async def run(self, command: str, *, on_progress: OnProgress | None = None, **params: Any) -> dict[str, Any]:
         """The ``data`` of a command of `evatui.control.commands.COMMANDS`.
+
+        ``on_progress`` is called, on the caller's loop, with what the handler of a call reports meanwhile: ten times a
+        second at most, the last report in any case, and not at all where the call ends within a tenth of a second.
 
         Raises `CommandFailed`; a lost runtime is ``Unavailable`` with "outcome unknown".
         """

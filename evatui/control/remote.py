@@ -10,12 +10,13 @@ from typing import Any
 
 import orjson
 
-from evatui.control.operator import CommandFailed, lost, refuse_if_readonly
+from evatui.control.operator import CommandFailed, OnProgress, lost, refuse_if_readonly
 from evatui.control.snapshot import ConsoleSnapshot, Cursor
 from evatui.control.wire import MAX_LINE, encode, read
 from evatui.kernel.model.call import Actor
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.ids import new_id
+from evatui.kernel.model.progress import Progress
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.workspace.lock import Holder
 
@@ -42,16 +43,18 @@ class RemoteOperator:
         self._actor = actor
         self._ids = itertools.count(1)
         self._waiting: dict[int, asyncio.Future[Any]] = {}
+        self._following: dict[int, OnProgress] = {}
         self._notify: Callable[[], None] | None = None
         self._stopped = False
         self._reading = asyncio.get_running_loop().create_task(self._read(reader))
 
-    async def run(self, command: str, **params: Any) -> dict[str, Any]:
+    async def run(self, command: str, *, on_progress: OnProgress | None = None, **params: Any) -> dict[str, Any]:
         refuse_if_readonly(self, command)
         request_id = params.setdefault("request_id", new_id("req"))
-        actor = self._actor.to_json()
-        answer = await self._ask("run", {"command": command, "arguments": params, "actor": actor}, request_id)
-        return dict(answer)
+        asked: dict[str, Any] = {"command": command, "arguments": params, "actor": self._actor.to_json()}
+        if on_progress is not None:
+            asked["progress"] = True
+        return dict(await self._ask("run", asked, request_id, on_progress))
 
     async def snapshot(self, since: Cursor) -> ConsoleSnapshot:
         answer = await self._ask("snapshot", {"events": since.events, "audit": since.audit}, "")
@@ -73,12 +76,16 @@ class RemoteOperator:
         with contextlib.suppress(ConnectionError):
             await self._writer.wait_closed()
 
-    async def _ask(self, method: str, params: dict[str, Any], request_id: str) -> Any:
+    async def _ask(
+        self, method: str, params: dict[str, Any], request_id: str, on_progress: OnProgress | None = None
+    ) -> Any:
         if self._reading.done():
             raise lost(request_id, stopped=self._stopped)
         number = next(self._ids)
         line = _line({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
         future = self._waiting[number] = asyncio.get_running_loop().create_future()
+        if on_progress is not None:
+            self._following[number] = on_progress
         try:
             self._writer.write(line)
             await self._writer.drain()
@@ -87,6 +94,7 @@ class RemoteOperator:
             raise lost(request_id, stopped=self._stopped) from None
         finally:
             self._waiting.pop(number, None)
+            self._following.pop(number, None)
         if "error" in reply:
             raise _failed(reply["error"])
         return reply["result"]
@@ -98,6 +106,8 @@ class RemoteOperator:
                 waiting = self._waiting.get(message.get("id"))
                 if waiting is not None and not waiting.done():
                     waiting.set_result(message)
+                elif message.get("method") == "progress":
+                    self._progressed(message["params"])
                 elif message.get("method") == "stopped":
                     self._stopped = True
                 elif message.get("method") == "changed" and self._notify is not None:
@@ -110,6 +120,11 @@ class RemoteOperator:
                     future.set_exception(ConnectionResetError())
             if self._notify is not None:
                 self._notify()
+
+    def _progressed(self, told: dict[str, Any]) -> None:
+        on_progress = self._following.get(told["id"])
+        if on_progress is not None:
+            on_progress(read(Progress, told))
 
 
 async def connect(holder: Holder, actor: Actor, *, readonly: bool = False) -> RemoteOperator:

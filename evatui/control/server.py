@@ -13,6 +13,7 @@ import hmac
 import os
 import secrets
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from evatui.control.operator import CommandFailed
 from evatui.control.snapshot import Cursor
 from evatui.control.wire import MAX_LINE, encode
 from evatui.kernel.model.call import Actor, CallerType
+from evatui.kernel.model.progress import Progress
 from evatui.kernel.model.text import clean_line
 
 __all__ = ["Server"]
@@ -145,7 +147,8 @@ class Server:
                 return {"result": self._desk.snapshot(cursor)}
             if method == "run":
                 arguments = dict(params.get("arguments") or {})
-                return {"result": await self._desk.run(str(params["command"]), arguments, _actor(params))}
+                told = partial(peer.tell_progress, request.get("id")) if params.get("progress") is True else None
+                return {"result": await self._desk.run(str(params["command"]), arguments, _actor(params), told)}
             return {"error": {"code": -32601, "message": f"no method {clean_line(method, 64)}"}}
         except CommandFailed as failed:
             return {"error": {"code": -32000, "message": failed.message, "data": failed.to_json()}}
@@ -175,6 +178,11 @@ class _Peer:
         self.calls: set[asyncio.Task[None]] = set()
         self.room = asyncio.Semaphore(_MAX_REQUESTS)
         self.told = False
+
+    def tell_progress(self, request: Any, progress: Progress) -> None:
+        """``request`` is the number of the JSON-RPC request whose call it is."""
+        params = {"id": request, **progress.to_json()}
+        self.writer.write(encode({"jsonrpc": "2.0", "method": "progress", "params": params}))
 
     async def send(self, message: Mapping[str, Any]) -> None:
         with contextlib.suppress(ConnectionError):

@@ -13,6 +13,7 @@ from typing import Any
 from evatui.kernel.model.diagnostic import Diagnostic
 from evatui.kernel.model.event import Event
 from evatui.kernel.model.lifecycle import State
+from evatui.kernel.model.progress import Progress
 
 __all__ = [
     "AuditRow",
@@ -172,6 +173,7 @@ class CallRow:
     deadline_ms: float
     host_call: str = ""
     queued: bool = False
+    progress: Progress | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

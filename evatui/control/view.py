@@ -112,6 +112,7 @@ def _call(flight: Flight, now: float) -> CallRow:
         elapsed_ms=(now - flight.started) * 1000,
         deadline_ms=(flight.deadline - flight.started) * 1000,
         host_call=_host_call(flight),
+        progress=flight.host.progress if flight.host else None,
         queued=generation is None,
     )
 

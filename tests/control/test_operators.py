@@ -23,6 +23,7 @@ from evatui.control.snapshot import CapabilityRow, ConsoleSnapshot, Cursor
 from evatui.kernel.model.call import Actor, CallerType
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.lifecycle import State
+from evatui.kernel.model.progress import Progress
 from tests.support.waiting import until
 from tests.support.workspaces import GREETER, SCRIPT, save, tool, write
 
@@ -150,6 +151,37 @@ async def test_a_payload_that_no_line_of_json_can_carry_is_refused(operator: Ope
         assert failed.kind is ErrorKind.INVALID_INPUT
     else:
         assert data["response"]["error"]["kind"] == "InvalidInput"
+
+
+async def test_who_waits_for_a_call_hears_how_far_it_is(operator: Operator, workspace: Path) -> None:
+    body = """
+    function invoke(ctx, request)
+      for done = 1, 2 do
+        ctx.host.progress{done = done, total = 2, message = "part " .. done .. "\\27"}
+        local enough = os.clock() + 0.2
+        while os.clock() < enough do end
+      end
+      return {ok = true, result = {}}
+    end"""
+    write(workspace, tool("slow", body))
+    await operator.run("capability.reload", ids=["slow"])
+    heard: list[tuple[Progress, int]] = []
+    call = asyncio.create_task(
+        operator.run(
+            "capability.call",
+            name="test.slow",
+            on_progress=lambda progress: heard.append((progress, threading.get_ident())),
+        )
+    )
+    await until(lambda: heard)
+    (row,) = (await operator.snapshot(Cursor())).calls
+    assert row.capability_id == "slow"
+    assert row.progress is not None
+    assert row.progress.message.startswith("part ")
+    assert (await call)["response"]["ok"]
+    told = [progress for progress, _ in heard]
+    assert told in ([Progress(1, 2, "part 1␛"), Progress(2, 2, "part 2␛")], [Progress(2, 2, "part 2␛")])
+    assert {thread for _, thread in heard} == {threading.get_ident()}
 
 
 async def test_a_state_that_cannot_be_written_is_said_so(holder: LocalOperator, workspace: Path) -> None:
