@@ -5,12 +5,18 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import datetime as dt
-from collections.abc import Awaitable, Callable
+import os
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
+from typing import Any
 
+from evatui.adapters.http import Http
+from evatui.adapters.process import Processes
 from evatui.kernel.admission.policy import Policy
 from evatui.kernel.admission.verdict import Candidate
+from evatui.kernel.host.credentials import Credentials
 from evatui.kernel.host.host import Host
+from evatui.kernel.host.ports import Outside
 from evatui.kernel.lua.engine import Engine
 from evatui.kernel.lua.worker.facts import sandbox_facts
 from evatui.kernel.lua.worker.workers import Workers
@@ -103,6 +109,7 @@ class Runtime:
             events=self.bus,
             invoke=self.call,
             clock=clock,
+            outside=Outside(Http(), Processes(), Credentials(self._credentials, os.environ)),
         )
         self.trust = Trust(home, layout.root, writes=writes)
         self.gate = Gate(GrantBook(database), self.trust, clock)
@@ -277,6 +284,10 @@ class Runtime:
     def _permissions(self, candidate: Candidate) -> Permissions:
         policy = self.reloader.policy
         return policy.effective(candidate.manifest) if policy else Permissions()
+
+    def _credentials(self) -> Mapping[str, Mapping[str, Any]]:
+        policy = self.reloader.policy
+        return policy.credentials if policy else {}
 
     def _levels(self, candidate: Candidate) -> AuditLevels:
         policy = self.reloader.policy

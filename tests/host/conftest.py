@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from evatui.adapters.http import Http
+from evatui.adapters.process import Processes
+from evatui.kernel.host.credentials import Credentials
 from evatui.kernel.host.host import Host
+from evatui.kernel.host.ports import Outside
 from evatui.kernel.model.call import CallReport, CallRequest
 from evatui.kernel.model.clock import SYSTEM_CLOCK
 from evatui.kernel.records.audit import MemoryAudit
@@ -18,6 +22,7 @@ from evatui.kernel.storage.state_store import StateStore
 from evatui.kernel.workspace.files import Tree
 from evatui.kernel.workspace.layout import open_layout
 from tests.host.ground import Ground
+from tests.host.web import Server, network, serving
 
 
 @pytest.fixture
@@ -38,8 +43,9 @@ def open_ground(tmp_path: Path) -> Iterator[Callable[[], Ground]]:
                 await asyncio.Event().wait()
             return ground.answer
 
-        host = Host(layout, tree, StateStore(database), events, invoke, SYSTEM_CLOCK)
-        ground = Ground(root, host, events, audit)
+        ground = Ground(root, events, audit)
+        outside = Outside(Http(ground.resolve), Processes(), Credentials(lambda: ground.credentials, ground.environ))
+        ground.host = Host(layout, tree, StateStore(database), events, invoke, SYSTEM_CLOCK, outside)
         return ground
 
     yield open_it
@@ -50,3 +56,18 @@ def open_ground(tmp_path: Path) -> Iterator[Callable[[], Ground]]:
 @pytest.fixture
 def ground(open_ground: Callable[[], Ground]) -> Ground:
     return open_ground()
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[Server]:
+    async with serving() as server:
+        yield server
+
+
+@pytest.fixture
+def lab(ground: Ground) -> Ground:
+    """Granted what runs on this machine, and a credential for it."""
+    ground.permissions = network("127.0.0.1", "localhost", env=("TOKEN",))
+    ground.credentials["TOKEN"] = {"hosts": ["127.0.0.1"], "header": "Authorization", "prefix": "Bearer "}
+    ground.environ["TOKEN"] = "s3cr/t+value&more"
+    return ground

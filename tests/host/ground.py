@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from evatui.kernel.host.host import BoundHost, CallScope, Host
+from evatui.kernel.model.address import Address
 from evatui.kernel.model.call import Actor, CallerType, CallReport, CallRequest, Response
 from evatui.kernel.model.errors import CallFailed, ErrorKind
 from evatui.kernel.model.manifest import Limits
@@ -30,12 +33,19 @@ def granting(
 
 @dataclass
 class Ground:
-    """``permissions`` may be set at any time: the host asks at every call. ``answer`` stands for the registry."""
+    """``permissions`` may be set at any time: the host asks at every call. ``answer`` stands for the registry.
+
+    ``names`` are the addresses of the names that there are, ``credentials`` those of the policy, and ``environ`` is
+    where their values are.
+    """
 
     root: Path
-    host: Host
     events: EventBus
     audit: MemoryAudit
+    host: Host = field(init=False)
+    names: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    credentials: dict[str, dict[str, Any]] = field(default_factory=dict)
+    environ: dict[str, str] = field(default_factory=dict)
     permissions: Permissions = Permissions()
     requests: list[CallRequest] = field(default_factory=list)
     callee_hangs: bool = False
@@ -68,6 +78,11 @@ class Ground:
 
     def bind(self, **changes: Any) -> BoundHost:
         return self.host.bind(self.scope(**changes))
+
+    async def resolve(self, name: str) -> Sequence[Address]:
+        if name not in self.names:
+            raise OSError("no such name")
+        return tuple(map(ip_address, self.names[name]))
 
     async def ask(self, function: str, argument: Any = None) -> Any:
         return await asked(self.bind(), function, argument)

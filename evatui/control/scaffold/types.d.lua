@@ -81,7 +81,7 @@ function host.call_tool(argument) end
 ---@return eva.Answer
 function host.invoke_adapter(argument) end
 
----@param argument {method: string, url: string, headers: table<string, string>?, body: string?, timeout_ms: integer?, credential: string?}
+---@param argument {method: string?, url: string, headers: table<string, string>?, body: string?, timeout_ms: integer?, credential: string?}
 ---@return {status: integer, headers: table<string, string>, body: string}
 function host.http_request(argument) end
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from evatui.kernel.host.files import Files
+from evatui.kernel.host.ports import Outside
 from evatui.kernel.host.reporting import Reporting
 from evatui.kernel.host.scope import CallScope, InvokePort
 from evatui.kernel.model.call import Actor, CallerType
@@ -30,6 +31,7 @@ class Parts:
     events: EventBus
     invoke: InvokePort
     clock: Clock
+    outside: Outside
 
 
 @dataclass(slots=True)

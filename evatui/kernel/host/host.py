@@ -7,7 +7,8 @@ from typing import Any
 
 from evatui.kernel.host.arguments import Arguments
 from evatui.kernel.host.asker import Asker, HostCall, Parts
-from evatui.kernel.host.functions.table import AWAITED, DIRECT, NOT_AVAILABLE, Awaited, Direct
+from evatui.kernel.host.functions.table import AWAITED, DIRECT, Awaited, Direct
+from evatui.kernel.host.ports import Outside
 from evatui.kernel.host.scope import CallScope, InvokePort
 from evatui.kernel.model.clock import Clock
 from evatui.kernel.model.errors import CallFailed, ErrorKind, failure
@@ -27,9 +28,16 @@ MAX_RECORDED = 1_000
 
 class Host:
     def __init__(
-        self, layout: Layout, tree: Tree, state: StateStore, events: EventBus, invoke: InvokePort, clock: Clock
+        self,
+        layout: Layout,
+        tree: Tree,
+        state: StateStore,
+        events: EventBus,
+        invoke: InvokePort,
+        clock: Clock,
+        outside: Outside,
     ) -> None:
-        self._parts = Parts(tree, Writer(tree), layout, state, events, invoke, clock)
+        self._parts = Parts(tree, Writer(tree), layout, state, events, invoke, clock, outside)
 
     def bind(self, scope: CallScope) -> BoundHost:
         """The host as one call sees it."""
@@ -116,6 +124,4 @@ def _direct(function: str) -> Direct:
     found = DIRECT.get(function)
     if found is not None:
         return found
-    if function in NOT_AVAILABLE:
-        raise failure(ErrorKind.POLICY_DENIED, f"{function} is not available in this version")
     raise failure(ErrorKind.NOT_FOUND, f"the host has no function {clean_line(function, 64)}")

@@ -7,9 +7,9 @@ from typing import Any
 
 from evatui.kernel.host.arguments import Arguments
 from evatui.kernel.host.asker import Asker, HostCall
-from evatui.kernel.host.functions import clock, events, files, state, tools
+from evatui.kernel.host.functions import clock, events, files, http, process, state, tools
 
-__all__ = ["AWAITED", "DIRECT", "NOT_AVAILABLE", "Awaited", "Direct"]
+__all__ = ["AWAITED", "DIRECT", "Awaited", "Direct"]
 
 Direct = Callable[[Asker, Arguments, HostCall], Any]
 """Takes its `Arguments`, sets the call's target, and raises `CallFailed`; the answer is JSON-like."""
@@ -32,8 +32,7 @@ DIRECT: Mapping[str, Direct] = {
 AWAITED: Mapping[str, Awaited] = {
     "call_tool": tools.call_tool,
     "invoke_adapter": tools.invoke_adapter,
+    "http_request": http.http_request,
+    "spawn_process": process.spawn_process,
 }
 """Wait for somebody else: they run on the loop and must not block it. The handler holds no thread meanwhile."""
-
-NOT_AVAILABLE = frozenset({"http_request", "spawn_process"})
-"""Documented, and refused by name."""
