@@ -13,6 +13,7 @@ from evatui.console.view.sent import Sent
 from evatui.console.view.table import Column, Row
 from evatui.console.view.words import clock, state_label
 from evatui.control.commands import COMMANDS, Danger
+from evatui.control.operator import OnProgress
 from evatui.control.snapshot import CapabilityRow, GenerationRow, RejectionRow
 
 if TYPE_CHECKING:
@@ -223,8 +224,9 @@ class Changing:
         assert self._app.commands is not None  # enabled only where there is a snapshot
         return await self._app.commands.run(command, **params)
 
-    async def _make_call(self, params: dict[str, Any]) -> Sent:
-        return await self._send("capability.call", **params)
+    async def _make_call(self, params: dict[str, Any], on_progress: OnProgress) -> Sent:
+        assert self._app.commands is not None  # as for `_send`
+        return await self._app.commands.run("capability.call", on_progress=on_progress, **params)
 
     # --- calls ------------------------------------------------------------------------------------
 

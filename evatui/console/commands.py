@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from evatui.console.view.sent import Sent
-from evatui.control.operator import CommandFailed, Operator
+from evatui.control.operator import CommandFailed, OnProgress, Operator
 from evatui.kernel.model.errors import ErrorKind
 
 __all__ = ["Commands", "internal"]
@@ -22,19 +22,22 @@ class Commands:
         self._done = done
         self._running: set[asyncio.Task[Sent]] = set()
 
-    async def run(self, command: str, **params: Any) -> Sent:
-        """Waits for the outcome. Cancelling the waiter leaves the command running, and ``done`` still hears of it."""
-        task = asyncio.create_task(self._run(command, params))
+    async def run(self, command: str, *, on_progress: OnProgress | None = None, **params: Any) -> Sent:
+        """Waits for the outcome. Cancelling the waiter leaves the command running, and ``done`` still hears of it.
+
+        ``on_progress`` hears how far a call has come; it must not raise.
+        """
+        task = asyncio.create_task(self._run(command, on_progress, params))
         self._running.add(task)
         task.add_done_callback(self._ended)
         return await asyncio.shield(task)
 
-    async def _run(self, command: str, params: Mapping[str, Any]) -> Sent:
+    async def _run(self, command: str, on_progress: OnProgress | None, params: Mapping[str, Any]) -> Sent:
         started = time.perf_counter()
         data: Mapping[str, Any] | None = None
         failed: CommandFailed | None = None
         try:
-            data = await self._operator.run(command, **params)
+            data = await self._operator.run(command, on_progress=on_progress, **params)
         except CommandFailed as problem:
             failed = problem
         except Exception as problem:

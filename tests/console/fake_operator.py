@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from evatui.control.operator import CommandFailed
+from evatui.control.operator import CommandFailed, OnProgress
 from evatui.control.snapshot import ConsoleSnapshot, Cursor
 
 Answer = Mapping[str, Any] | CommandFailed
@@ -27,9 +27,12 @@ class FakeOperator:
         self.cuts = 0
         self.gate: asyncio.Event | None = None
         """Commands wait for it, where there is one."""
+        self.on_progress: OnProgress | None = None
+        """Of the newest command."""
         self._notify: Callable[[], None] = lambda: None
 
-    async def run(self, command: str, **params: Any) -> dict[str, Any]:
+    async def run(self, command: str, *, on_progress: OnProgress | None = None, **params: Any) -> dict[str, Any]:
+        self.on_progress = on_progress
         self.commands.append((command, params))
         if self.gate is not None:
             await self.gate.wait()

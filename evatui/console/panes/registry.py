@@ -15,7 +15,7 @@ from evatui.console.view.ink import EMPTY, Line, line, plain
 from evatui.console.view.machine import WIDE, Edge, draw
 from evatui.console.view.rows import REGISTRY_COLUMNS, counts_down, registry_rows
 from evatui.console.widgets.lines import Lines
-from evatui.control.snapshot import CapabilityRow, ConsoleSnapshot
+from evatui.control.snapshot import CallRow, CapabilityRow, ConsoleSnapshot
 
 __all__ = ["LIT_S", "RegistryPane", "lit_edges"]
 
@@ -73,9 +73,9 @@ class RegistryPane(Pane):
         row = self.subject()
         if row is None:
             return None
-        elapsed = self._elapsed
-        text = "\n".join(plain(part) for part in preview(row, 100, self.look, elapsed))
-        return Opened(row.id, lambda width: preview(row, width, self.look, elapsed), text)
+        elapsed, calls = self._elapsed, self._calls(row)
+        text = "\n".join(plain(part) for part in preview(row, 100, self.look, elapsed, calls))
+        return Opened(row.id, lambda width: preview(row, width, self.look, elapsed, calls), text)
 
     def copied(self) -> str:
         return self.rows.key or ""
@@ -99,5 +99,9 @@ class RegistryPane(Pane):
         if row is None:
             return [EMPTY, EMPTY]
         if self.app.size.width >= WIDE:
-            return preview(row, width, self.look, self._elapsed)
-        return brief(row, width, self.look, self._elapsed)
+            return preview(row, width, self.look, self._elapsed, self._calls(row))
+        return brief(row, width, self.look, self._elapsed, self._calls(row))
+
+    def _calls(self, row: CapabilityRow) -> list[CallRow]:
+        calls = self.snapshot.calls if self.snapshot is not None else ()
+        return [call for call in calls if call.capability_id == row.id]

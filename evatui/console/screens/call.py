@@ -14,17 +14,22 @@ from evatui.console.screens.confirm import Confirm
 from evatui.console.screens.dialog import Dialog, choices
 from evatui.console.view.answer import call_answer
 from evatui.console.view.cli import command_line
-from evatui.console.view.ink import Ink, Line, line, safe, wrap, wrapped
+from evatui.console.view.ink import Ink, Line, join, line, safe, wrap, wrapped
 from evatui.console.view.payload import typed_payload
 from evatui.console.view.sent import Sent
+from evatui.console.view.under_way import progress_line
 from evatui.console.widgets.lines import Lines
 from evatui.control.commands import Danger
+from evatui.control.operator import OnProgress
 from evatui.control.snapshot import CapabilityRow
+from evatui.kernel.model.progress import Progress
 
 __all__ = ["CallForm", "JsonEditor"]
 
-Send = Callable[[dict[str, Any]], Awaitable[Sent]]
-"""Makes the call with the parameters of ``capability.call``."""
+Send = Callable[[dict[str, Any], OnProgress], Awaitable[Sent]]
+"""Makes the call with the parameters of ``capability.call``, and tells meanwhile how far it is."""
+
+_CALLING = line(("… calling", Ink.INFO))
 
 
 class JsonEditor(TextArea):
@@ -107,13 +112,17 @@ class CallForm(Dialog[str]):
 
     def _start(self, payload: dict[str, Any]) -> None:
         self._waiting = True
-        self._say([line(("… calling", Ink.INFO))])
+        self._say([_CALLING])
         self.run_worker(self._call(payload), exit_on_error=False)
 
     async def _call(self, payload: dict[str, Any]) -> None:
-        sent = await self._send(self._params(payload))
+        sent = await self._send(self._params(payload), self._progressed)
         self._waiting = False
         self._say(call_answer(sent))
+
+    def _progressed(self, progress: Progress) -> None:
+        if self._waiting and self.is_attached:
+            self._say([join((_CALLING, progress_line(progress)))])
 
     def _params(self, payload: dict[str, Any]) -> dict[str, Any]:
         name = self._row.capabilities[0] if self._row.capabilities else self._row.id

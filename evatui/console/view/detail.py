@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from evatui.console.view.ink import EMPTY, Ink, Line, fit, join, line, measure, wrap
 from evatui.console.view.rows import beside, served
+from evatui.console.view.under_way import furthest, under_way
 from evatui.console.view.words import LABELS, STATE_INKS, Look, clock, duration, state_label
-from evatui.control.snapshot import AuditRow, CapabilityRow, ConsoleSnapshot, RejectionRow, Transition
+from evatui.control.snapshot import AuditRow, CallRow, CapabilityRow, ConsoleSnapshot, RejectionRow, Transition
 from evatui.kernel.model.lifecycle import State
 
 __all__ = ["brief", "last_transition", "path_of", "preview", "sentence"]
 
 
-def preview(row: CapabilityRow, width: int, look: Look, elapsed: float = 0.0) -> list[Line]:
-    """Everything about a capability that fits beside the list, most important first."""
+def preview(
+    row: CapabilityRow, width: int, look: Look, elapsed: float = 0.0, calls: Sequence[CallRow] = ()
+) -> list[Line]:
+    """Everything about a capability that fits beside the list, most important first; ``calls`` are its own."""
     lines: list[Line] = [
         line((row.id, Ink.STRONG)),
         join((state_label(row.state, look), line((f"since {clock(row.since, look)}", Ink.DIM)))),
@@ -26,6 +31,8 @@ def preview(row: CapabilityRow, width: int, look: Look, elapsed: float = 0.0) ->
         lines.append(EMPTY)
     for item in row.beside:
         lines += wrap(beside(item, look, elapsed), width, "  ")
+    for call in under_way(calls, look):
+        lines += wrap(call, width, "  ")
     lines += _fields(row, width)
     lines += [EMPTY, line(("Generations", Ink.DIM))]
     lines += [_generation(item.number, item.version, row, look) for item in row.generations[:6]]
@@ -86,7 +93,9 @@ def _step(step: Transition, look: Look) -> Line:
     )
 
 
-def brief(row: CapabilityRow, width: int, look: Look, elapsed: float = 0.0) -> list[Line]:
+def brief(
+    row: CapabilityRow, width: int, look: Look, elapsed: float = 0.0, calls: Sequence[CallRow] = ()
+) -> list[Line]:
     """The preview of a short screen: two lines."""
     kept = [item.number for item in row.generations if item.restorable and item.number != row.number]
     first = join(
@@ -102,7 +111,7 @@ def brief(row: CapabilityRow, width: int, look: Look, elapsed: float = 0.0) -> l
     )
     also = join((beside(item, look, elapsed) for item in row.beside), "  ")
     rest = line((row.reason or (_where(row) if _moved(row) else row.description), Ink.PLAIN))
-    return [first, also or rest or path_of(row, look)]
+    return [first, join((furthest(calls), also)) or rest or path_of(row, look)]
 
 
 def path_of(row: CapabilityRow, look: Look) -> Line:
