@@ -18,7 +18,6 @@ _LONG_QUIET_S = 0.05
 _LONG_S = 2.0
 _GIT_S = 10.0
 """A lock of git that is older was left by one that died."""
-_LOOK_S = 0.01
 
 
 class Gathering:
@@ -68,18 +67,15 @@ class Gathering:
 
     def _complete(self, batch: Batch, notices: Notices, concerns: Callable[[str], bool]) -> None:
         begun = latest = time.monotonic()
-        git_was_here = False
         while not self._ended.is_set():
+            git_holds = self.waits_for_git()  # asked before the wait: what git did last is told in it
             many = batch.uncertain or len(batch.paths) > _FEW
             quiet, most = (_LONG_QUIET_S, _LONG_S) if many else (_QUIET_S, self._most_s)
+            if git_holds:
+                begun = latest = time.monotonic()
             rests = begun + most if batch.writing else latest + quiet
             left = min(rests, begun + most) - time.monotonic()
-            if left <= 0 and self.waits_for_git():
-                git_was_here, left = True, _LOOK_S
-            elif git_was_here:
-                git_was_here, begun, latest = False, time.monotonic(), time.monotonic()
-                continue  # what git did last may not have been told yet
-            elif left <= 0:
+            if left <= 0:
                 return
             more = _wanted(notices.wait(left), concerns)
             if more is not None:
