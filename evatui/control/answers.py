@@ -17,6 +17,7 @@ from evatui.kernel.model.lifecycle import State
 from evatui.kernel.model.permissions import Permissions
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.registry.capability import Capability
+from evatui.kernel.workspace.watch import Watch, WatchHealth
 from evatui.runtime import Runtime
 
 __all__ = ["inspected", "listed", "status"]
@@ -28,7 +29,6 @@ _MAX_FILES = 200
 def status(runtime: Runtime, socket: str | None) -> dict[str, Any]:
     """``runtime`` is null where none holds the workspace."""
     info = runtime_info(runtime)
-    watch_ok, watch_word, watch_detail = runtime.watch.health if runtime.watch else (True, "off", "nothing is watched")
     audit_ok, audit_word, audit_detail = runtime.audit.health
     held = runtime.watch is not None
     return {
@@ -36,11 +36,26 @@ def status(runtime: Runtime, socket: str | None) -> dict[str, Any]:
         "workspace": info.workspace,
         "counts": _counts(runtime),
         "in_flight": len(runtime.calls.flights),
-        "watch": {"ok": watch_ok, "word": watch_word, "detail": watch_detail},
+        "watch": _watch(runtime.watch),
         "audit": {"ok": audit_ok, "word": audit_word, "detail": audit_detail},
         "rejections": len(rejection_rows(runtime)),
         "held": len(waiting(runtime)),
         "problems": _problems(runtime),
+    }
+
+
+def _watch(watch: Watch | None) -> dict[str, Any]:
+    """``how`` is ``inotify``, ``watchfiles`` or ``polling``, null while nothing is seen; ``blind_since`` RFC 3339."""
+    health = watch.health if watch is not None else WatchHealth(True)
+    return {
+        "ok": health.ok,
+        "word": "off" if watch is None else health.word,
+        "detail": "nothing is watched" if watch is None else clean_line(health.detail),
+        "how": health.how or None,
+        "folders": health.folders,
+        "unreadable": [clean_line(path) for path in health.unreadable],
+        "blind_since": health.blind_since,
+        "overflows": health.overflows,
     }
 
 

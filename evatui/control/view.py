@@ -159,7 +159,8 @@ def _cleaned(value: Any) -> Any:
 def _watch(runtime: Runtime) -> Indicator:
     if runtime.watch is None:
         return Indicator(ok=True, word="off", detail="nothing is watched")
-    return _indicator(runtime.watch.health)
+    health = runtime.watch.health
+    return _indicator((health.ok, health.word, health.detail))
 
 
 def _indicator(health: tuple[bool, str, str]) -> Indicator:

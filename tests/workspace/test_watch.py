@@ -16,13 +16,15 @@ import pytest
 import pytest_asyncio
 
 from evatui.kernel.workspace.droppings import is_editor_file
+from evatui.kernel.workspace.ground import look
 from evatui.kernel.workspace.layout import open_layout
-from evatui.kernel.workspace.polling import changed, look, network_filesystem
+from evatui.kernel.workspace.polling import changed, network_filesystem
 from evatui.kernel.workspace.watch import Watch
 
 from .conftest import Put
 
 EVERYTHING: frozenset[str] = frozenset()
+NATIVE = "inotify" if sys.platform == "linux" else "watchfiles"
 
 
 async def next_hint(watch: Watch) -> frozenset[str]:
@@ -56,7 +58,7 @@ async def test_links_in_a_circle_are_no_folders_and_stop_nothing(watch: Watch, p
         pass
     put("capabilities/tools/greet.lua", "-- after")
     assert "capabilities/tools/greet.lua" in await until(watch, ["capabilities/tools/greet.lua"])
-    assert watch.health == (True, "", "")
+    assert (watch.health.ok, watch.health.word, watch.health.how) == (True, "", NATIVE)
     assert "capabilities/tools/greet.lua" in look(workspace, ["capabilities"])
 
 
@@ -68,7 +70,7 @@ async def test_a_save_is_told_by_its_relative_path(watch: Watch, put: Put, works
     assert await until(watch, ["schemas/new.json"]) == {"schemas/new.json"}
     (workspace / "capabilities/greet.yaml").unlink()
     assert await until(watch, ["capabilities/greet.yaml"]) == {"capabilities/greet.yaml"}
-    assert watch.health == (True, "", "")
+    assert (watch.health.ok, watch.health.word, watch.health.how) == (True, "", NATIVE)
 
 
 async def test_a_file_replaced_again_and_again_is_told_each_time(watch: Watch, workspace: Path) -> None:
@@ -162,7 +164,9 @@ async def test_a_folder_made_anew_is_watched_again(watch: Watch, workspace: Path
 async def test_a_workspace_that_goes_and_comes_back_is_watched_again(watch: Watch, workspace: Path, put: Put) -> None:
     os.rename(workspace, workspace.with_name("gone"))
     await everything(watch)
-    assert watch.health == (False, "failed", "the workspace folder is gone")
+    assert not watch.health.ok
+    assert watch.health.word.startswith("blind since ")
+    assert watch.health.why == "the workspace folder is gone"
     os.rename(workspace.with_name("gone"), workspace)
     await everything(watch)
     await named(watch, put, "capabilities")
@@ -186,7 +190,8 @@ async def test_polling_tells_the_same(workspace: Path, put: Put) -> None:
     put("eva.yaml", "watch: {polling: true}\n")
     watching = Watch(open_layout(workspace))
     assert await next_hint(watching) == EVERYTHING
-    assert watching.health == (True, "polling", "eva.yaml asks for it")
+    assert (watching.health.ok, watching.health.word) == (True, "polling")
+    assert watching.health.detail.startswith("eva.yaml asks for it; polling, ")
     put("capabilities/tools/greet.lua", "-- polled")
     await until(watching, ["capabilities/tools/greet.lua"])
     (workspace / "capabilities/greet.yaml").unlink()

@@ -72,7 +72,8 @@ def _health(snapshot: ConsoleSnapshot, link: Link) -> list[Line]:
 
 def _indicator(name: str, indicator: Indicator) -> Line:
     if indicator.ok:
-        return line((f"{name} ", Ink.DIM), (indicator.word or "●", Ink.OK))
+        well = (f"~ {indicator.word}", Ink.WARN) if indicator.word else ("●", Ink.OK)
+        return line((f"{name} ", Ink.DIM), well)
     return line((f"{name} ", Ink.DIM), (f"✗ {indicator.word or 'failed'}", Ink.BAD))
 
 

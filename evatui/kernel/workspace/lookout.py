@@ -2,169 +2,210 @@
 
 from __future__ import annotations
 
-import errno
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
+from contextlib import closing
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
-from watchfiles import Change
-from watchfiles._rust_notify import RustNotify
-
+from evatui.kernel.model.clock import SYSTEM_CLOCK, rfc3339
 from evatui.kernel.workspace.droppings import is_editor_file
-from evatui.kernel.workspace.files import Signature, signature_of
+from evatui.kernel.workspace.files import Signature
+from evatui.kernel.workspace.gathering import Gathering
+from evatui.kernel.workspace.git import GitLock
+from evatui.kernel.workspace.ground import UNWATCHED, Ground, look, survey
 from evatui.kernel.workspace.layout import SETTINGS_FILES, Layout
+from evatui.kernel.workspace.notices import Batch, Notices
 from evatui.kernel.workspace.paths import HERE, is_under
-from evatui.kernel.workspace.polling import UNWATCHED, changed, folders_below, look, network_filesystem
+from evatui.kernel.workspace.polling import changed, network_filesystem
 from evatui.kernel.workspace.settings import Polling
+from evatui.kernel.workspace.watch_health import WatchHealth, limit_reached
 
-__all__ = ["Lookout", "WatchHealth"]
+__all__ = ["Lookout"]
 
-_STEP_MS = 5
-"""This long without a further change ends the wait for more."""
-_GLANCE_MS = 250
-"""How often eva.yaml, and the coming and going of the folders themselves, are looked at."""
+_GLANCE_S = 0.25
+"""How often it is looked whether the folders are still the same ones, which not every system tells."""
 _POLL_S = 0.2
 _POLL_SHARE = 20
 """Looking at everything may take one part in this many of a core."""
 _RETRY_S = 30.0
-_LIMITS = (errno.ENOSPC, errno.EMFILE, errno.ENFILE)
+_AGAIN_S = 0.005
 
-
-class WatchHealth(NamedTuple):
-    """``word`` is empty where changes are told by the system at once, else ``polling`` or ``failed``."""
-
-    ok: bool
-    word: str
-    detail: str
-
-
-_STARTING = WatchHealth(True, "", "starting")
-_WELL = WatchHealth(True, "", "")
-_GONE = WatchHealth(False, "failed", "the workspace folder is gone")
+Identity = tuple[int, int] | None
 
 
 class Lookout(threading.Thread):
     """Calls ``report`` with relative paths, from its own thread; an empty set means: look at everything.
 
-    An empty set comes first, when the watch is armed, and after each gap in it.
+    An empty set comes first, when the watch is armed, and after each gap in it. A set holds all that changed at
+    one go: until it is quiet, and until git has let go of its index.
     """
 
     def __init__(self, layout: Layout, debounce_ms: int, report: Callable[[frozenset[str]], None]) -> None:
         super().__init__(name="evatui-watch", daemon=True)
-        self.health = _STARTING
+        self.health = WatchHealth(True, why="starting")
         self._root = layout.root
-        self._folders = _outermost((*layout.manifests, *layout.scripts, *layout.schemas, *layout.policies))
-        self._debounce_ms = debounce_ms
+        self._tops = _outermost(
+            (*layout.manifests, *layout.scripts, *layout.schemas, *layout.policies, *layout.adapters)
+        )
         self._polling = layout.watch.polling
         self._report = report
         self._ended = threading.Event()
+        self._gathering = Gathering(GitLock(layout.root), debounce_ms / 1000, self._ended)
         self._unwatched = _state_folder(layout)
-        self._settings = self._settings_signatures()
+        self._notices: Notices | None = None
         self._native_from = 0.0
+        self._overflows = 0
+
+    @property
+    def holding(self) -> bool:
+        """Is a set of changes under way that is not complete yet?"""
+        return self._gathering.under_way
 
     def stop(self) -> None:
         """Ends the thread within a few milliseconds."""
         self._ended.set()
+        if self._notices is not None:
+            self._notices.wake()
 
     def run(self) -> None:
-        reason = self._why_poll()
         while not self._ended.is_set():
             try:
-                if not self._root.is_dir():
-                    self._wait_for_root()
-                elif reason is not None or time.monotonic() < self._native_from:
-                    self._poll(reason)
+                if (why := self._why_poll()) is not None:
+                    self._poll(why)
+                elif time.monotonic() < self._native_from:
+                    self._poll("")
                 else:
                     self._listen()
             except FileNotFoundError:
-                self._ended.wait(_STEP_MS / 1000)  # a folder went while the watch was armed
+                self._ended.wait(_AGAIN_S)  # a folder went while the watch was armed
             except Exception as error:
                 self._degrade(error)
 
-    def _listen(self) -> None:
-        """Until a folder comes or goes: each is watched by itself, so that no link leads the watch astray."""
-        tops = self._tops()
-        folders = folders_below(self._root, self._folders)
-        with RustNotify(sorted(folders), False, False, 0, False, True) as notify:
-            self._armed(_WELL)
-            if folders_below(self._root, self._folders) != folders:
-                return  # one came in between
-            while self._tops() == tops:
-                found = notify.watch(self._debounce_ms, min(_STEP_MS, self._debounce_ms), _GLANCE_MS, self._ended)
-                if self._ended.is_set():
-                    return
-                if isinstance(found, set):
-                    told = [(change, path) for change, path in found if self._matters(self._relative(path))]
-                    self._tell(self._relative(path) for _, path in told)
-                    if any(_reshapes(change, path, folders) for change, path in told):
-                        return
-                self._glance()
+    # -- by notices -------------------------------------------------------------------------
 
-    def _poll(self, reason: str | None) -> None:
+    def _listen(self) -> None:
+        with closing(_system_notices()) as notices:
+            self._notices = notices
+            try:
+                while not self._ended.is_set():
+                    if self._root.is_dir():
+                        self._stay(notices)
+                    else:
+                        self._wait_for_root(notices)
+                    if self._why_poll() is not None:
+                        return
+            finally:
+                self._notices = None
+
+    def _stay(self, notices: Notices) -> None:
+        """Until the ground is another: a folder or a link came, went, or was put in another's place."""
+        identities = self._identities()
+        ground = self._arm(notices)
+        while not self._ended.is_set() and self._identities() == identities:
+            batch = self._gathering.next(notices, _GLANCE_S, partial(self._concerns, ground))
+            if batch is None:
+                continue
+            self._overflows += batch.overflowed
+            if batch.uncertain:
+                return
+            if _may_reshape(ground, batch):
+                before, ground = ground, self._survey()
+                if ground.watched != before.watched:
+                    return
+            self._tell(self._relative(ground, path) for path in batch.paths)
+
+    def _arm(self, notices: Notices) -> Ground:
+        """Folders are looked for again once they are watched: one may have come in between."""
+        ground = self._survey()
+        while not self._ended.is_set():
+            notices.watch(ground.folders, (*ground.holders, ground.root))
+            again = self._survey()
+            known, ground = ground, again
+            if ground.watched == known.watched:
+                break
+        self._armed(WatchHealth(True, notices.name, folders=len(ground.folders), unreadable=self._unread(ground)))
+        return ground
+
+    def _survey(self) -> Ground:
+        return survey(self._root, self._tops, SETTINGS_FILES)
+
+    def _wait_for_root(self, notices: Notices) -> None:
+        """The nearest folder above that lives tells when the way down begins again."""
+        self._armed(self._blind("the workspace folder is gone"))
+        while not self._root.is_dir() and not self._ended.is_set():
+            above = next((str(folder) for folder in self._root.parents if folder.is_dir()), None)
+            notices.watch((), () if above is None else (above,))
+            if not self._root.is_dir():
+                notices.wait(_GLANCE_S)
+
+    # -- by looking again and again ---------------------------------------------------------
+
+    def _poll(self, why: str) -> None:
         """Until the workspace is gone, or the time has come to try the system's notices again."""
-        before = look(self._root, self._folders)
-        self._armed(self.health if reason is None else WatchHealth(True, "polling", reason))
+        if not self._root.is_dir():
+            self._armed(self._blind("the workspace folder is gone"))
+            while not self._root.is_dir() and not self._ended.wait(_GLANCE_S):
+                pass
+            return
+        before = self._look()
+        ground = self._survey()
+        health = WatchHealth(bool(why), "polling", why or self.health.why)
+        self._armed(health._replace(folders=len(ground.folders), unreadable=self._unread(ground)))
         pause = _POLL_S
         while not self._ended.wait(pause) and self._root.is_dir():
-            if reason is None and time.monotonic() >= self._native_from:
+            if not why and time.monotonic() >= self._native_from:
                 return
             spent = time.thread_time()
-            after = look(self._root, self._folders)
-            self._tell(changed(before, after))
-            self._glance()
-            before = after
+            after = self._look()
+            if not self._gathering.waits_for_git():
+                self._tell(changed(before, after))
+                before = after
             pause = max(_POLL_S, _POLL_SHARE * (time.thread_time() - spent))
 
-    def _wait_for_root(self) -> None:
-        self._armed(_GONE)
-        while not self._root.is_dir() and not self._ended.wait(_GLANCE_MS / 1000):
-            pass
-
-    def _degrade(self, error: Exception) -> None:
-        limit = (
-            getattr(error, "errno", None) in _LIMITS or "limit" in str(error) or "too many open" in str(error).lower()
-        )
-        detail = "the system gives no notices of changes"
-        if limit:
-            detail = "the system's limit of watched folders is reached: raise fs.inotify.max_user_watches or _instances"
-        if self._polling is Polling.NEVER:
-            self.health = WatchHealth(False, "failed", detail)
-        else:
-            self.health = WatchHealth(False, "polling", detail)
-            self._native_from = time.monotonic() + _RETRY_S
-        self._ended.wait(_POLL_S)  # also where polling itself fails: it must not be tried without a pause
+    def _look(self) -> dict[str, Signature]:
+        return look(self._root, self._tops, SETTINGS_FILES)
 
     def _why_poll(self) -> str | None:
         if self._polling is Polling.ALWAYS:
             return "eva.yaml asks for it"
-        kind = network_filesystem(self._root) if self._polling is Polling.AUTO else None
+        if self._polling is Polling.NEVER:
+            return None
+        kinds = (network_filesystem(self._root / folder) for folder in (HERE, *self._tops))
+        kind = next((kind for kind in kinds if kind is not None), None)
         return None if kind is None else f"the file system {kind} gives no notices of changes"
 
+    def _degrade(self, error: Exception) -> None:
+        why = limit_reached(error)
+        if self._polling is Polling.NEVER:
+            self.health = self._blind(why)
+        else:
+            self.health = WatchHealth(False, "polling", why, overflows=self._overflows)
+            self._native_from = time.monotonic() + _RETRY_S
+        self._ended.wait(_POLL_S)  # also where polling itself fails: it must not be tried without a pause
+
+    # -- telling ----------------------------------------------------------------------------
+
     def _armed(self, health: WatchHealth) -> None:
-        self.health = health
+        self.health = health._replace(overflows=self._overflows)
         self._report(frozenset())
 
-    def _tops(self) -> tuple[tuple[int, int] | None, ...]:
-        """Which folders are there, and which ones they are: one put in another's place is another."""
-        found = (_stat(self._root / folder) for folder in self._folders)
-        return tuple(None if at is None else (at.device, at.inode) for at in found)
-
-    def _glance(self) -> None:
-        settings = self._settings_signatures()
-        if settings != self._settings:
-            self._tell(name for name in SETTINGS_FILES if settings[name] != self._settings[name])
-            self._settings = settings
-
-    def _settings_signatures(self) -> dict[str, Signature | None]:
-        return {name: _stat(self._root / name) for name in SETTINGS_FILES}
+    def _blind(self, why: str) -> WatchHealth:
+        since = self.health.blind_since or rfc3339(SYSTEM_CLOCK.now())
+        return WatchHealth(False, why=why, blind_since=since, overflows=self._overflows)
 
     def _tell(self, paths: Iterable[str]) -> None:
         told = frozenset(path for path in paths if self._matters(path))
         if told:
             self._report(told)
+
+    def _concerns(self, ground: Ground, path: str) -> bool:
+        relative = self._relative(ground, path)
+        below = os.path.dirname(path) in ground.folders
+        return path in ground.turns or (self._matters(relative) and (below or relative in SETTINGS_FILES))
 
     def _matters(self, path: str) -> bool:
         *folders, name = path.split("/")
@@ -175,13 +216,29 @@ class Lookout(threading.Thread):
             or (self._unwatched is not None and is_under(self._unwatched, path))
         )
 
-    def _relative(self, path: str) -> str:
-        return os.path.relpath(path, self._root).replace(os.sep, "/")
+    def _unread(self, ground: Ground) -> tuple[str, ...]:
+        return tuple(sorted(self._relative(ground, folder) for folder in ground.unreadable))
+
+    def _relative(self, ground: Ground, path: str) -> str:
+        return os.path.relpath(path, ground.root).replace(os.sep, "/")
+
+    def _identities(self) -> tuple[Identity, ...]:
+        """Which folders are there, and which ones they are: one put in another's place is another."""
+        return tuple(_identity(self._root / folder) for folder in (HERE, *self._tops))
 
 
-def _reshapes(change: int, path: str, folders: frozenset[str]) -> bool:
-    """Does a folder come, or a watched one go? Made anew it may have the same inode, but nobody watches it."""
-    return path in folders if change == Change.deleted else path not in folders and os.path.isdir(path)
+def _system_notices() -> Notices:
+    if sys.platform == "linux":
+        from evatui.kernel.workspace.inotify import Inotify
+
+        return Inotify()
+    from evatui.kernel.workspace.watchfiles_notices import Watchfiles
+
+    return Watchfiles()
+
+
+def _may_reshape(ground: Ground, batch: Batch) -> bool:
+    return bool(batch.folders) or any(path in ground.turns or os.path.islink(path) for path in batch.paths)
 
 
 def _outermost(folders: Iterable[str]) -> tuple[str, ...]:
@@ -198,8 +255,9 @@ def _state_folder(layout: Layout) -> str | None:
     return None if inside == HERE else inside
 
 
-def _stat(path: Path) -> Signature | None:
+def _identity(path: Path) -> Identity:
     try:
-        return signature_of(os.stat(path))
+        found = os.stat(path)
     except (OSError, ValueError):
         return None
+    return found.st_dev, found.st_ino

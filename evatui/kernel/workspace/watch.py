@@ -7,20 +7,22 @@ import threading
 from contextlib import suppress
 
 from evatui.kernel.workspace.layout import Layout
-from evatui.kernel.workspace.lookout import Lookout, WatchHealth
+from evatui.kernel.workspace.lookout import Lookout
+from evatui.kernel.workspace.notices import MANY
+from evatui.kernel.workspace.watch_health import WatchHealth
 
 __all__ = ["Watch", "WatchHealth"]
 
 _FAREWELL_S = 2.0
-_MANY = 500
-"""More hints than these gathered, and looking at everything is cheaper."""
+_POSTPONED_S = 0.25
 
 
 class Watch:
     """An async iterator of relative paths, gathered until they are asked for. Made and used on one running loop.
 
     An empty set means: look at everything. It comes first, once the watch is armed; after each gap (a folder
-    made anew, another way of watching, a flood); and at the latest ``watch.rescan_s`` after the last one.
+    made anew, another way of watching, a flood, notices that the system dropped); and ``watch.rescan_s`` after
+    the last one, unless a set of changes is just under way.
     Editor files, ``.git`` and the state folder give no hint. Nothing on disk ends the iteration, only `close`.
     """
 
@@ -67,7 +69,10 @@ class Watch:
             hints, self._pending = frozenset(self._pending), set()
             everything, self._everything = self._everything, False
         now = self._loop.time()
-        if everything or now >= self._rescan_at:
+        due = now >= self._rescan_at
+        if due and not everything and self._lookout.holding:
+            self._rescan_at, due = now + _POSTPONED_S, False
+        if everything or due:
             self._rescan_at = now + self._rescan_s
             return frozenset()
         return hints or None
@@ -77,7 +82,7 @@ class Watch:
         with self._lock:
             known = self._everything or bool(self._pending)
             self._pending |= hints
-            self._everything |= not hints or len(self._pending) > _MANY
+            self._everything |= not hints or len(self._pending) > MANY
             if self._everything:
                 self._pending.clear()
         if not known:
