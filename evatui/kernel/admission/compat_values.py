@@ -9,6 +9,7 @@ from typing import Any
 
 import jsonschema_rs
 
+from evatui.kernel.admission.schema_cost import refers
 from evatui.kernel.admission.schema_parts import Part, Schema
 from evatui.kernel.admission.schema_rules import OPTIONS
 
@@ -41,18 +42,12 @@ def holds(schema: Schema, part: Part, values: Iterable[Any]) -> bool | None:
     """Does the part hold for each of the values? None where only the whole document could tell."""
     if part.rules is None:
         return not list(values)
-    if _refers(part.rules):
+    if refers(part.rules):
         return None
     named = schema.document.get("$schema") if isinstance(schema.document, Mapping) else None
     asked = {**part.rules, "$schema": named} if named else dict(part.rules)
     validator = jsonschema_rs.validator_for(asked, **OPTIONS)
     return all(validator.is_valid(value) for value in values)
-
-
-def _refers(value: Any) -> bool:
-    if isinstance(value, Mapping):
-        return any(name in ("$ref", "$dynamicRef", "$recursiveRef") or _refers(child) for name, child in value.items())
-    return isinstance(value, list) and any(map(_refers, value))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ Only what surely accepts nothing is told: whatever cannot be decided by looking 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,10 +14,11 @@ from evatui.kernel.admission.compat_values import Properties, finite
 from evatui.kernel.admission.schema_parts import Circular, Part, Schema, TooIntricate
 from evatui.kernel.model.text import clean_line
 
-__all__ = ["DeadEnd", "dead_end"]
+__all__ = ["DeadEnd", "dead_end", "likely_object"]
 
 _MAX_DEPTH = 16
 _OBJECT = Part(rules := {"type": "object"}, rules, "")
+_LIKELY: Mapping[Any, Any] = {"string": "", "integer": 0, "number": 0, "boolean": False, "array": [], "object": {}}
 _SIZES = {"string": "Length", "array": "Items", "object": "Properties"}
 
 
@@ -27,6 +28,20 @@ class DeadEnd:
 
     pointer: str
     message: str
+
+
+def likely_object(document: Mapping[str, Any]) -> dict[str, Any]:
+    """An object that fits most schemas: only what is required, each the simplest value of its type.
+
+    Where it does fit, that spares the search for a dead end.
+    """
+    properties = document.get("properties", {})
+    return {name: _likely(properties.get(name)) for name in document.get("required", ())}
+
+
+def _likely(schema: Any) -> Any:
+    kind = schema.get("type") if isinstance(schema, Mapping) else None
+    return _LIKELY.get(kind[0] if isinstance(kind, list) else kind)
 
 
 def dead_end(document: Any) -> DeadEnd | None:

@@ -9,8 +9,8 @@ from typing import Any
 from evatui.kernel.admission.codes import diagnose
 from evatui.kernel.admission.json_tree import JsonProblem, parse_json, plain_json
 from evatui.kernel.admission.report import Pointer, Report
-from evatui.kernel.admission.schema_cost import MAX_WAYS, Ways, pointer_steps
-from evatui.kernel.admission.schema_empty import dead_end
+from evatui.kernel.admission.schema_cost import MAX_WAYS, pointer_steps, too_many_ways
+from evatui.kernel.admission.schema_empty import dead_end, likely_object
 from evatui.kernel.admission.schema_rules import SchemaFault, schema_faults
 from evatui.kernel.admission.schema_shelf import Shelf
 from evatui.kernel.admission.schemas import CompiledSchema
@@ -63,27 +63,31 @@ def _compiled(
             found += _placed(file.node, schema_faults(file.document, partial(shelf.problem, base=path)))
     if any(fault.level is Level.ERROR for fault in found):
         return None, found
-    document = shelf.bundled(own, base, reached)
-    found += _of_the_whole(tree, document, for_objects)
-    if any(fault.level is Level.ERROR for fault in found):
-        return None, found
+    schema, wrong = _whole(tree, shelf.bundled(own, base, reached), for_objects)
+    return schema, [*found, *wrong]
+
+
+def _whole(tree: _Tree, document: dict[str, Any], for_objects: bool) -> tuple[CompiledSchema | None, list[Diagnostic]]:
+    """With everything in it that is referred to; that is where some things first show."""
+    if too_many_ways(document):
+        message = f"alternatives and references lead to one value in more than {MAX_WAYS:,} ways"
+        return None, [diagnose("EVA-307", message, _head(tree()))]
+    schema, wrong = _by_the_library(tree, document)
+    if for_objects and not (schema and schema.fits(likely_object(document))):
+        end = dead_end(document)
+        if end is not None:
+            at = tuple(pointer_steps(end.pointer))
+            span = place(tree(), at) if at else _head(tree())
+            return None, [diagnose("EVA-309", f"no object can fit this schema: {end.message}", span)]
+    return schema, wrong
+
+
+def _by_the_library(tree: _Tree, document: dict[str, Any]) -> tuple[CompiledSchema | None, list[Diagnostic]]:
     try:
-        return CompiledSchema(document), found
+        return CompiledSchema(document), []
     except ValueError as error:  # whatever only the library itself finds, while it compiles
         message = clean_line(str(getattr(error, "message", error)), 300)
-        return None, [*found, diagnose("EVA-304", message, _head(tree()))]
-
-
-def _of_the_whole(tree: _Tree, document: dict[str, Any], for_objects: bool) -> Iterator[Diagnostic]:
-    """What shows only where everything that is referred to is there."""
-    if Ways(document).unrolled() > MAX_WAYS:
-        message = f"alternatives and references lead to one value in more than {MAX_WAYS:,} ways"
-        yield diagnose("EVA-307", message, _head(tree()))
-    elif for_objects and (end := dead_end(document)) is not None:
-        at = tuple(pointer_steps(end.pointer))
-        yield diagnose(
-            "EVA-309", f"no object can fit this schema: {end.message}", place(tree(), at) if at else _head(tree())
-        )
+        return None, [diagnose("EVA-304", message, _head(tree()))]
 
 
 def _no_json(problem: JsonProblem, name: str) -> Diagnostic:

@@ -90,7 +90,8 @@ def schema_faults(document: Mapping[str, Any], registry: Registry) -> list[Schem
         return [SchemaFault("EVA-304", _no_draft(draft), ("$schema",))]
     faults = [fault for at, part in _subschemas(document) for fault in _own_faults(at, part, document, registry)]
     told = {fault.at for fault in faults if not fault.warning}
-    for error in _meta(draft.rstrip("#")).iter_errors(document):
+    meta = _meta(draft.rstrip("#"))
+    for error in () if meta.is_valid(document) else meta.iter_errors(document):
         at: Pointer = tuple(error.instance_path)
         if at not in told:
             told.add(at)

@@ -60,6 +60,13 @@ class CompiledSchema:
             return [Violation("", clean_line(f"the value is not JSON: {error}", _MAX_MESSAGE))]
         return sorted(found, key=lambda violation: violation.pointer)[:_MAX_VIOLATIONS]
 
+    def fits(self, value: Any) -> bool:
+        """`check`, without saying what is wrong."""
+        try:
+            return bool(self._validator.is_valid(value))
+        except (ValueError, TypeError, RecursionError):
+            return False
+
     def _violations(self, value: Any) -> list[Violation]:
         """The library judges a value in linear time, but spells out every alternative of every error."""
         nodes, depth = _size(value)
