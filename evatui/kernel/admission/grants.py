@@ -6,6 +6,7 @@ it is exactly what both give; of two overlapping name patterns that do not conta
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -28,6 +29,8 @@ from evatui.kernel.model.permissions import (
 __all__ = ["AREAS", "Area", "Excess", "covers_glob", "excess", "intersect", "unite"]
 
 _WILD = "\x01"
+_CACHED = 1_024
+"""Answers kept: many capabilities ask for the same, and few policies are in force."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,11 +120,13 @@ def unite(parts: Iterable[Permissions]) -> Permissions:
     )
 
 
+@functools.lru_cache(_CACHED)
 def intersect(left: Permissions, right: Permissions) -> Permissions:
     """What both give, in the order of ``left``."""
     return _permissions({area.path: tuple(dict.fromkeys(_meets(area, left, right))) for area in AREAS})
 
 
+@functools.lru_cache(_CACHED)
 def excess(asked: Permissions, granted: Permissions) -> tuple[Excess, ...]:
     """Everything that ``asked`` has beyond ``granted``: each entry must be covered by one granted entry."""
     return tuple(

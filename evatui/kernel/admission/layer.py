@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
@@ -19,6 +19,8 @@ from evatui.kernel.model.manifest import Manifest
 from evatui.kernel.model.permissions import NOTHING, Permissions
 
 __all__ = ["Deny", "GrantRule", "Granted", "Layer", "LayerName", "PolicyFile", "empty_layer", "make_layer"]
+
+_CACHED = 1_024
 
 
 class LayerName(StrEnum):
@@ -119,6 +121,8 @@ class Layer:
     deny: Deny
     settings: Mapping[str, Any]
     places: Mapping[str, str]
+    _pooled: dict[tuple[int, ...], Granted] = field(default_factory=dict, repr=False, compare=False)
+    """What grants come to that match together, by their indexes."""
 
     @property
     def title(self) -> str:
@@ -131,9 +135,18 @@ class Layer:
 
     def granted(self, manifest: Manifest) -> Granted:
         """The pooled grants that match, without what deny takes away."""
-        rules = tuple(rule for rule in self.grants if rule.matches(manifest))
         if self.deny.manifest(manifest):
             return Granted(NOTHING, (), False, ())
+        matching = tuple(index for index, rule in enumerate(self.grants) if rule.matches(manifest))
+        found = self._pooled.get(matching)
+        if found is None:
+            found = self._pool(tuple(self.grants[index] for index in matching))
+            if len(self._pooled) >= _CACHED:
+                self._pooled.clear()
+            self._pooled[matching] = found
+        return found
+
+    def _pool(self, rules: tuple[GrantRule, ...]) -> Granted:
         pooled = self.without_denied(unite(rule.permissions for rule in rules))
         names = tuple(dict.fromkeys(name for rule in rules for name in rule.names or ()))
         free_names = not rules or any(rule.names is None for rule in rules)
