@@ -9,10 +9,11 @@ from evatui.kernel.admission.manifest import read_manifest
 from evatui.kernel.admission.redact import veiled
 from evatui.kernel.admission.report import Report
 from evatui.kernel.model.text import clean_line
+from evatui.kernel.workspace.document import Document
 from evatui.kernel.workspace.files import FileProblem, Tree
 from evatui.kernel.workspace.layout import Layout
 from evatui.kernel.workspace.reading import file_diagnostic, read_under
-from evatui.kernel.workspace.yaml import MAX_BYTES, YamlProblem, parse
+from evatui.kernel.workspace.yaml import MAX_BYTES, YamlProblem
 
 __all__ = ["rendered_manifest"]
 
@@ -26,14 +27,14 @@ def rendered_manifest(layout: Layout, path: str) -> dict[str, Any]:
     """
     tree = Tree(layout.root)
     try:
-        node = parse(read_under(tree, path, MAX_BYTES, layout.manifests).data, path)
+        document = Document(read_under(tree, path, MAX_BYTES, layout.manifests).data, path)
     except FileProblem as problem:
         return _nothing(path, [file_diagnostic(problem, path).message])
     except YamlProblem as problem:
         return _nothing(path, [found.message for found in problem.diagnostics])
     finally:
         tree.close()
-    reading = read_manifest(node)
+    reading = read_manifest(document)
     manifest = veiled(dict(reading.raw))
     return {
         "path": path,

@@ -13,10 +13,11 @@ from evatui.kernel.admission.verdict import Candidate, Rejection, Verdict
 from evatui.kernel.model.diagnostic import Diagnostic
 from evatui.kernel.model.sandbox import NO_SANDBOX, SandboxFacts
 from evatui.kernel.workspace.discover import discover
+from evatui.kernel.workspace.document import Document
 from evatui.kernel.workspace.files import FileProblem, ProblemKind, Signature, SourceFile, Tree
 from evatui.kernel.workspace.layout import Layout, open_layout
 from evatui.kernel.workspace.snapshot import Snapshot, take_snapshot
-from evatui.kernel.workspace.yaml import YamlProblem, parse, plain
+from evatui.kernel.workspace.yaml import YamlProblem
 
 MANIFEST = "capabilities/notes.yaml"
 SCRIPT = "capabilities/tools/notes.lua"
@@ -136,15 +137,15 @@ def snapshot(files: Mapping[str, str | bytes], path: str = MANIFEST) -> Snapshot
     manifest = source(path, files[path])
     others = {name: source(name, text) for name, text in files.items() if name != path}
     try:
-        tree, problems = parse(manifest.data, path), ()
+        document = Document(manifest.data, path)
     except YamlProblem as problem:
         return Snapshot(path, manifest, None, problem.diagnostics, {}, {}, manifest.digest, {})
     missing = {
         name: FileProblem(name, ProblemKind.MISSING, "there is no such file")
-        for name in _named(plain(tree))
+        for name in _named(document.value)
         if name not in others
     }
-    return Snapshot(path, manifest, tree, problems, others, missing, manifest.digest, {})
+    return Snapshot(path, manifest, document, (), others, missing, manifest.digest, {})
 
 
 def _named(raw: Any) -> Iterator[str]:

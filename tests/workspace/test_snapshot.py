@@ -12,7 +12,6 @@ import pytest
 from evatui.kernel.workspace.files import FileProblem, ProblemKind, SourceFile, Tree
 from evatui.kernel.workspace.layout import Layout, open_layout
 from evatui.kernel.workspace.snapshot import MAX_SOURCE_BYTES, Snapshot, take_snapshot
-from evatui.kernel.workspace.yaml import plain
 
 from .conftest import MANIFEST, Put
 
@@ -42,8 +41,8 @@ def test_all_that_the_manifest_names_is_taken(tree: Tree, layout: Layout) -> Non
     taken = take_snapshot(tree, layout, GREET)
     assert taken.path == GREET
     assert taken.manifest.data == MANIFEST.encode()
-    assert taken.tree is not None
-    assert plain(taken.tree)["id"] == "greet"
+    assert taken.document is not None
+    assert taken.document.value["id"] == "greet"
     assert set(taken.files) == {SCRIPT, "capabilities/modules/kit.lua", "schemas/greet.input.json"}
     assert taken.files[SCRIPT].data == b"function invoke() end\n"
     assert (taken.missing, taken.problems) == ({}, ())
@@ -139,14 +138,14 @@ def test_a_manifest_that_cannot_be_read_is_a_problem(
     taken = take_snapshot(tree, layout, GREET)
     assert [problem.code for problem in taken.problems] == [code]
     assert all(span.file == GREET for problem in taken.problems for span in problem.spans)
-    assert (taken.tree, taken.files, taken.missing) == (None, {}, {})
+    assert (taken.document, taken.files, taken.missing) == (None, {}, {})
 
 
 @pytest.mark.parametrize("content", ["", "- a\n", "text\n", "lua: text\ninput_schema: 7\n", "lua: {modules: [1]}\n"])
 def test_a_manifest_of_another_shape_is_still_a_snapshot(tree: Tree, layout: Layout, put: Put, content: str) -> None:
     put(GREET, content)
     taken = take_snapshot(tree, layout, GREET)
-    assert taken.tree is not None
+    assert taken.document is not None
     assert (taken.problems, taken.files, taken.missing) == ((), {}, {})
 
 
@@ -159,7 +158,7 @@ def test_a_manifest_that_is_a_folder_or_a_link_out_is_a_problem(
     for path, code in (("capabilities/folder.yaml", "EVA-113"), ("capabilities/link.yaml", "EVA-114")):
         taken = take_snapshot(tree, layout, path)
         assert [problem.code for problem in taken.problems] == [code]
-        assert taken.tree is None
+        assert taken.document is None
 
 
 def test_no_manifest_is_no_snapshot(tree: Tree, layout: Layout) -> None:
@@ -203,7 +202,7 @@ def test_a_file_that_never_rests_is_a_problem_and_not_a_version(
         busy.before = lambda: script.write(b"-")
         taken = take_snapshot(busy, layout, GREET)
     assert [problem.code for problem in taken.problems] == ["EVA-115"]
-    assert taken.tree is None
+    assert taken.document is None
 
 
 def test_a_save_between_two_looks_is_not_missed(busy: BusyTree, layout: Layout, put: Put) -> None:

@@ -16,7 +16,7 @@ from evatui.kernel.admission.policy import Policy
 from evatui.kernel.admission.policy_check import check_policy
 from evatui.kernel.admission.render import Texts, noted, render
 from evatui.kernel.admission.report import MANIFEST_FAULTS, Fault, Report, nearest
-from evatui.kernel.admission.verdict import Candidate, Rejection, Verdict
+from evatui.kernel.admission.verdict import Candidate, Rejection, Verdict, places_in
 from evatui.kernel.admission.versions import check_supported
 from evatui.kernel.model.diagnostic import Diagnostic, Level, Reason, Span
 from evatui.kernel.model.ids import fold
@@ -29,7 +29,6 @@ from evatui.kernel.workspace.snapshot import Snapshot
 
 __all__ = ["admit", "duplicates", "lua_rejection"]
 
-_PLACES = (("id",), ("lua", "script"), ("lua", "entry"), ("lua", "health_check"), ("isolation",))
 _LUA_CODES = {
     Reason.FILE_MISSING: "EVA-501",
     Reason.LUA_LOAD_FAILED: "EVA-502",
@@ -52,10 +51,10 @@ def admit(
     ``sandbox`` is what there is for capabilities that must not run in the process of the runtime.
     ``policy_diagnostics`` (from `load_policy`) are given to a capability that the broken policy costs a grant.
     """
-    if snapshot.tree is None:
+    if snapshot.document is None:
         problems = _by_stage(snapshot.problems, snapshot)
         return _rejected(snapshot, guess_id(snapshot.manifest.data), problems)
-    reading = read_manifest(snapshot.tree)
+    reading = read_manifest(snapshot.document)
     report = reading.report
     _check_gate(reading, layout)
     _check_roots(reading, layout)
@@ -71,9 +70,9 @@ def admit(
     failed = any(diagnostic.level is Level.ERROR for diagnostic in found)
     if failed or manifest is None or takes is None or gives is None:
         missing = tuple(sorted(snapshot.missing))
-        return _rejected(snapshot, reading.id, found, manifest, missing, _places(report))
+        return _rejected(snapshot, reading.id, found, manifest, missing, places_in(report.document))
     place = placed(manifest, policy)
-    return Candidate(manifest, snapshot, policy.effective(manifest), takes, gives, place, found, _places(report))
+    return Candidate(manifest, snapshot, policy.effective(manifest), takes, gives, place, found)
 
 
 def duplicates(verdicts: Sequence[Verdict], owners: Mapping[str, str]) -> list[Verdict]:
@@ -144,7 +143,7 @@ def _denials(
 ) -> list[Diagnostic]:
     if reading.manifest is None:
         return []
-    report = Report(reading.report.tree, MANIFEST_FAULTS)
+    report = Report(reading.report.document, MANIFEST_FAULTS)
     check_policy(reading.manifest, policy, sandbox, report)
     if policy_diagnostics and report.found and not any(layer.valid for layer in policy.layers):
         missed = f"without a valid policy nothing is granted, and {len(report.found)} of its requests are refused"
@@ -159,6 +158,8 @@ def _unlike(mine: list[Diagnostic], theirs: list[Diagnostic]) -> list[Diagnostic
 
 def _by_stage(found: Sequence[Diagnostic], snapshot: Snapshot) -> tuple[Diagnostic, ...]:
     """Errors before warnings, by stage (reading, manifest, schemas, policy, Lua), the first cause marked; rendered."""
+    if not found:
+        return ()
     ordered = sorted(folded(found), key=lambda diagnostic: (diagnostic.level is Level.WARNING, diagnostic.code[:5]))
     texts = _texts(snapshot)
     told = [diagnostic if diagnostic.rendered else render(diagnostic, texts) for diagnostic in ordered]
@@ -172,10 +173,6 @@ def _texts(snapshot: Snapshot) -> Texts:
     files = {path: file.data for path, file in snapshot.files.items()}
     by_name = {normal(path): data for path, data in files.items()}
     return {**by_name, snapshot.path: snapshot.manifest.data}
-
-
-def _places(report: Report) -> Mapping[str, Span]:
-    return {".".join(at): report.span(at) for at in _PLACES if report.node(at) is not None}
 
 
 def _lua_span(candidate: Candidate, file: str | None, line: int | None, reason: Reason) -> Span:

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from evatui.kernel.admission.records import ListOf, Record
-from evatui.kernel.admission.report import Fault, Pointer, Report, shown
+from evatui.kernel.admission.report import Fault, Pointer, Report
 from evatui.kernel.admission.rules import INVALID, Choice, Flag, Rule, Text
 from evatui.kernel.model.permissions import ALL
 from evatui.kernel.model.topic import is_topic_pattern
 from evatui.kernel.workspace.paths import HERE, InvalidPath, normal
-from evatui.kernel.workspace.yaml import Node
 
 __all__ = [
     "COMMANDS",
@@ -43,14 +42,14 @@ ID_GLOB = Text("an id, or a pattern with *", re.compile(r"[A-Za-z0-9*][A-Za-z0-9
 class FilePath:
     """A path to a file, relative to the workspace, with ``/``; kept as it is written."""
 
-    def read(self, node: Node, at: Pointer, report: Report) -> Any:
-        text = Text("a path relative to the workspace", longest=1_000).read(node, at, report)
+    def read(self, value: Any, at: Pointer, report: Report) -> Any:
+        text = Text("a path relative to the workspace", longest=1_000).read(value, at, report)
         if text is INVALID:
             return INVALID
         try:
             normal(text)
         except InvalidPath as problem:
-            report.fault(Fault.PATH, f"{shown(node, at)}: {problem}", at)
+            report.fault(Fault.PATH, f"{report.shown(at)}: {problem}", at)
             return INVALID
         return text
 
@@ -62,16 +61,16 @@ class FilePath:
 class GrantPath:
     """``root`` or ``root/sub/path``, or ``*``."""
 
-    def read(self, node: Node, at: Pointer, report: Report) -> Any:
-        text = Text("root, or root/sub/path", longest=1_000).read(node, at, report)
+    def read(self, value: Any, at: Pointer, report: Report) -> Any:
+        text = Text("root, or root/sub/path", longest=1_000).read(value, at, report)
         if text is INVALID or text == ALL:
             return text
         if not _is_normal(text):
-            message = f"{shown(node, at)} is no plain path from a root, such as workspace or workspace/docs"
+            message = f"{report.shown(at)} is no plain path from a root, such as workspace or workspace/docs"
             report.fault(Fault.PATH, message, at)
             return INVALID
         if ALL in text:
-            report.fault(Fault.FORM, f'{shown(node, at)}: only "*" alone may stand for all paths', at)
+            report.fault(Fault.FORM, f'{report.shown(at)}: only "*" alone may stand for all paths', at)
             return INVALID
         return text
 
@@ -90,11 +89,11 @@ def _is_normal(text: str) -> bool:
 class Topic:
     """A topic pattern, or ``*``."""
 
-    def read(self, node: Node, at: Pointer, report: Report) -> Any:
-        text = Text("a topic pattern such as /repo/**").read(node, at, report)
+    def read(self, value: Any, at: Pointer, report: Report) -> Any:
+        text = Text("a topic pattern such as /repo/**").read(value, at, report)
         if text is INVALID or text == ALL or is_topic_pattern(text):
             return text
-        report.fault(Fault.FORM, f"{shown(node, at)} is no topic pattern such as /repo/**", at)
+        report.fault(Fault.FORM, f"{report.shown(at)} is no topic pattern such as /repo/**", at)
         return INVALID
 
     def schema(self) -> dict[str, Any]:
@@ -110,8 +109,8 @@ class Grant:
 
     item: Rule
 
-    def read(self, node: Node, at: Pointer, report: Report) -> Any:
-        return ListOf(self.item, star=True).read(node, at, report)
+    def read(self, value: Any, at: Pointer, report: Report) -> Any:
+        return ListOf(self.item, star=True).read(value, at, report)
 
     def schema(self) -> dict[str, Any]:
         return ListOf(self.item, star=True).schema()
@@ -124,14 +123,14 @@ class FlagOr:
     record: Record
     refusal: str = ""
 
-    def read(self, node: Node, at: Pointer, report: Report) -> Any:
-        if isinstance(node.value, dict):
-            return self.record.read(node, at, report)
-        value = Flag().read(node, at, report)
-        if value is True and self.refusal:
+    def read(self, value: Any, at: Pointer, report: Report) -> Any:
+        if isinstance(value, dict):
+            return self.record.read(value, at, report)
+        flag = Flag().read(value, at, report)
+        if flag is True and self.refusal:
             report.fault(Fault.ASKS_ALL, f"{at[-1]}: true is refused: {self.refusal}", at)
             return INVALID
-        return value
+        return flag
 
     def schema(self) -> dict[str, Any]:
         flag = {"const": False} if self.refusal else {"type": "boolean"}

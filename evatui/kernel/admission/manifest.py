@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from evatui.kernel.admission.manifest_rules import MANIFEST
-from evatui.kernel.admission.report import MANIFEST_FAULTS, Fault, Report, shown
+from evatui.kernel.admission.report import MANIFEST_FAULTS, Fault, Report
 from evatui.kernel.model.ids import CAPABILITY_ID
 from evatui.kernel.model.manifest import (
     AuditLevel,
@@ -28,7 +28,7 @@ from evatui.kernel.model.manifest import (
 )
 from evatui.kernel.model.permissions import ALL, Adapters, Events, Files, Network, Permissions, Shell
 from evatui.kernel.model.text import clean, clean_line
-from evatui.kernel.workspace.yaml import Node
+from evatui.kernel.workspace.document import Document
 
 __all__ = ["Reading", "guess_id", "permissions", "place_source", "read_manifest"]
 
@@ -53,15 +53,16 @@ class Reading:
         return found
 
 
-def read_manifest(tree: Node) -> Reading:
-    report = Report(tree, MANIFEST_FAULTS)
-    if not isinstance(tree.value, dict):
-        message = "the manifest is empty" if tree.value is None else f"the manifest is {shown(tree, ())}, not a mapping"
+def read_manifest(document: Document) -> Reading:
+    report = Report(document, MANIFEST_FAULTS)
+    written = document.value
+    if not isinstance(written, dict):
+        message = "the manifest is empty" if written is None else f"the manifest is {report.shown(())}, not a mapping"
         report.fault(Fault.NO_MAPPING, message, ())
         return Reading(MappingProxyType({}), None, report)
-    raw: dict[str, Any] = MANIFEST.read(tree, (), report)
+    raw: dict[str, Any] = MANIFEST.read(written, (), report)
     complete = all(key in raw for key in _ESSENTIAL) and "script" in raw["lua"]
-    manifest = _build(raw, place_source(tree.file)) if complete else None
+    manifest = _build(raw, place_source(document.file)) if complete else None
     return Reading(MappingProxyType(raw), manifest, report)
 
 

@@ -20,11 +20,10 @@ from evatui.kernel.admission.entries import (
     Topic,
 )
 from evatui.kernel.admission.records import Field, ListOf, MapOf, Record
-from evatui.kernel.admission.report import Fault, Pointer, Report, shown
+from evatui.kernel.admission.report import Fault, Pointer, Report
 from evatui.kernel.admission.rules import INVALID, Choice, Flag, Free, Integer, Nullable, Number, Text
 from evatui.kernel.model.ids import CAPABILITY_ID, CAPABILITY_NAME, VERSION
 from evatui.kernel.model.manifest import AuditLevel, ExamplesPolicy, Isolation, Kind, SideEffects, TrustSource
-from evatui.kernel.workspace.yaml import Node, plain
 
 __all__ = ["MANIFEST", "PERMISSIONS", "SCHEMA"]
 
@@ -39,25 +38,25 @@ _AUDIT_LEVEL = Choice(tuple(AuditLevel))
 class _KindRule(Choice):
     """One of the kinds; a runtime worker gets a reason of its own."""
 
-    def read(self, node: Node, at: Pointer, report: Report) -> Any:
-        if node.value == "runtime_worker":
+    def read(self, value: Any, at: Pointer, report: Report) -> Any:
+        if value == "runtime_worker":
             report.fault(Fault.RUNTIME_WORKER, "a runtime_worker is never a capability", at)
             return INVALID
-        return Choice.read(self, node, at, report)
+        return Choice.read(self, value, at, report)
 
 
 @dataclass(frozen=True, slots=True)
 class _SchemaRule:
     """A path, or the schema itself."""
 
-    def read(self, node: Node, at: Pointer, report: Report) -> Any:
-        if isinstance(node.value, dict):
-            return plain(node)
-        if node.value is None or isinstance(node.value, list | bool):
-            message = f"{at[-1]} wants a path or an inline schema, found {shown(node, at)}"
+    def read(self, value: Any, at: Pointer, report: Report) -> Any:
+        if isinstance(value, dict):
+            return value
+        if value is None or isinstance(value, list | bool):
+            message = f"{at[-1]} wants a path or an inline schema, found {report.shown(at)}"
             report.fault(Fault.TYPE, message, at)
             return INVALID
-        return FilePath().read(node, at, report)
+        return FilePath().read(value, at, report)
 
     def schema(self) -> dict[str, Any]:
         return {"anyOf": [FilePath().schema(), {"type": "object"}]}
@@ -95,14 +94,13 @@ def _belongs_to_kind(values: dict[str, Any], at: Pointer, report: Report) -> Non
 def _require_names(kind: str, report: Report) -> None:
     if not _given(report, "capabilities"):
         report.fault(Fault.MISSING, f'"capabilities" is missing: a {kind} provides at least one', ("kind",))
-    elif (node := report.node(("capabilities",))) is not None and node.value == []:
+    elif report.value(("capabilities",)) == []:
         report.fault(Fault.FORM, f"capabilities is empty: a {kind} provides at least one", ("capabilities",))
 
 
 def _given(report: Report, name: str) -> bool:
     """Does the manifest hold something under this key, right or wrong?"""
-    node = report.node((name,))
-    return node is not None and node.value is not None
+    return report.value((name,)) is not None
 
 
 _LUA = Record(

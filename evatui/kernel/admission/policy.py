@@ -14,8 +14,9 @@ from evatui.kernel.admission.render import render_all
 from evatui.kernel.admission.report import POLICY_FAULTS, Fault, Report
 from evatui.kernel.model.diagnostic import Diagnostic, Span
 from evatui.kernel.model.text import clean_line
+from evatui.kernel.workspace.document import Document
 from evatui.kernel.workspace.files import FileProblem, SourceFile
-from evatui.kernel.workspace.yaml import Node, YamlProblem, parse, plain
+from evatui.kernel.workspace.yaml import Node, YamlProblem, plain
 
 __all__ = ["Policy", "PolicyResult", "load_policy"]
 
@@ -63,14 +64,15 @@ def _load_layer(
             found.append(diagnose("EVA-401", message, Span(file.path)))
             continue
         try:
-            tree = parse(file.data, file.path)
+            document = Document(file.data, file.path)
         except YamlProblem as problem:
             found += map(_unreadable, problem.diagnostics)
             continue
-        report = Report(tree, POLICY_FAULTS)
-        stated = _read(tree, report)
+        report = Report(document, POLICY_FAULTS)
+        stated = _read(document, report)
         found += report.found
         if stated is not None:
+            tree = document.tree
             trees.append(tree)
             valid.append(PolicyFile(file.path, file.digest, stated, _grant_lines(tree), dict(_rule_lines(tree))))
     found += _contradictions(trees)
@@ -83,11 +85,11 @@ def _load_layer(
     return previous if previous is not None and previous.valid else empty_layer(name, _epoch(files))
 
 
-def _read(tree: Node, report: Report) -> dict[str, object] | None:
-    if tree.value is None:
+def _read(document: Document, report: Report) -> dict[str, object] | None:
+    if document.value is None:
         report.fault(Fault.NO_MAPPING, "the policy is empty; one that grants nothing says: version: 1", ())
         return None
-    stated: dict[str, object] = POLICY.read(tree, (), report)
+    stated: dict[str, object] = POLICY.read(document.value, (), report)
     return None if report.failed else stated
 
 

@@ -26,7 +26,6 @@ from evatui.kernel.admission.records import Field, ListOf, MapOf, Record
 from evatui.kernel.admission.report import Fault, Pointer, Report
 from evatui.kernel.admission.rules import INVALID, Choice, Flag, Integer, Number, Text
 from evatui.kernel.model.manifest import AuditLevel, Kind, TrustSource
-from evatui.kernel.workspace.yaml import Node
 
 __all__ = ["POLICY"]
 
@@ -84,19 +83,18 @@ def _first_of(words: tuple[str, ...]) -> Callable[[str, str], str]:
 
 
 class _Version(Integer):
-    def read(self, node: Node, at: Pointer, report: Report) -> Any:
-        value = Integer.read(self, node, at, report)
-        if value is not INVALID and value != 1:
-            report.fault(Fault.CHOICE, f"policy version {value} is not known; this version of evatui reads 1", at)
-        return value
+    def read(self, value: Any, at: Pointer, report: Report) -> Any:
+        version = Integer.read(self, value, at, report)
+        if version is not INVALID and version != 1:
+            report.fault(Fault.CHOICE, f"policy version {version} is not known; this version of evatui reads 1", at)
+        return version
 
     def schema(self) -> dict[str, Any]:
         return {"const": 1}
 
 
 def _matches_something(values: dict[str, Any], at: Pointer, report: Report) -> None:
-    node = report.node(at)
-    if node is not None and node.value == {}:
+    if report.value(at) == {}:
         message = 'an empty match says nothing; for every capability write match: {ids: ["*"]}'
         report.fault(Fault.MISSING, message, at)
 

@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evatui.kernel.admission.report import Fault, Pointer, Report, nearest, shown
+from evatui.kernel.admission.report import Fault, Pointer, Report, nearest
 from evatui.kernel.admission.rules import INVALID, Rule, dotted, inside, quoted, wrong_type
-from evatui.kernel.workspace.yaml import Node, Style
+from evatui.kernel.workspace.yaml import Style
 
 __all__ = ["Field", "ListOf", "MapOf", "Record"]
 
@@ -26,27 +26,27 @@ class ListOf:
     star: bool = False
     longest: int = 1_000
 
-    def read(self, node: Node, at: Pointer, report: Report) -> Any:
-        if self.star and node.value == "*":
+    def read(self, value: Any, at: Pointer, report: Report) -> Any:
+        if self.star and value == "*":
             return ["*"]
-        if not isinstance(node.value, list):
-            text = isinstance(node.value, str) and node.value and node.style is not Style.BLOCK
-            label = f"write [{shown(node, at)}]" if text else ""
-            return wrong_type(node, at, report, "a list", label, f"[{json.dumps(node.value)}]" if text else None)
-        if not self.shortest <= len(node.value) <= self.longest:
-            wanted = f"at least {self.shortest}" if len(node.value) < self.shortest else f"at most {self.longest}"
+        if not isinstance(value, list):
+            text = isinstance(value, str) and value and report.written(at).style is not Style.BLOCK
+            label = f"write [{report.shown(at)}]" if text else ""
+            return wrong_type(at, report, "a list", label, f"[{json.dumps(value)}]" if text else None)
+        if not self.shortest <= len(value) <= self.longest:
+            wanted = f"at least {self.shortest}" if len(value) < self.shortest else f"at most {self.longest}"
             report.fault(Fault.FORM, f"{dotted(at)} wants {wanted} item{'s' * (wanted[-2:] != ' 1')}", at)
             return INVALID
-        return self._items(node.value, at, report)
+        return self._items(value, at, report)
 
-    def _items(self, nodes: Sequence[Node], at: Pointer, report: Report) -> list[Any]:
+    def _items(self, written: Sequence[Any], at: Pointer, report: Report) -> list[Any]:
         values: list[Any] = []
-        for index, child in enumerate(nodes):
+        for index, child in enumerate(written):
             value = self.item.read(child, (*at, index), report)
             if value is INVALID:
                 continue
             if value in values:
-                report.fault(Fault.TWICE, f"{dotted(at)} names {shown(child, at)} twice", (*at, index))
+                report.fault(Fault.TWICE, f"{dotted(at)} names {report.shown((*at, index))} twice", (*at, index))
             else:
                 values.append(value)
         return values
@@ -67,19 +67,19 @@ class MapOf:
     value: Rule
     longest: int = 200
 
-    def read(self, node: Node, at: Pointer, report: Report) -> Any:
-        if not isinstance(node.value, dict):
-            return wrong_type(node, at, report, "a mapping")
-        if len(node.value) > self.longest:
+    def read(self, value: Any, at: Pointer, report: Report) -> Any:
+        if not isinstance(value, dict):
+            return wrong_type(at, report, "a mapping")
+        if len(value) > self.longest:
             report.fault(Fault.FORM, f"{dotted(at)} wants at most {self.longest} keys", at)
             return INVALID
         values = {}
-        for name, child in node.value.items():
+        for name, child in value.items():
             if not self.key.fullmatch(name):
                 report.fault(Fault.FORM, f"{dotted(at)}: {quoted(name)} is not {self.what}", (*at, name), key=True)
-            value = self.value.read(child, (*at, name), report)
-            if value is not INVALID:
-                values[name] = value
+            found = self.value.read(child, (*at, name), report)
+            if found is not INVALID:
+                values[name] = found
         return values
 
     def schema(self) -> dict[str, Any]:
@@ -135,44 +135,43 @@ class Record:
     fields: Mapping[str, Field]
     check: Callable[[dict[str, Any], Pointer, Report], None] | None = None
 
-    def read(self, node: Node, at: Pointer, report: Report) -> Any:
-        if not isinstance(node.value, dict):
-            return wrong_type(node, at, report, "a mapping")
-        for name in node.value:
+    def read(self, value: Any, at: Pointer, report: Report) -> Any:
+        if not isinstance(value, dict):
+            return wrong_type(at, report, "a mapping")
+        for name in value:
             if name not in self.fields:
-                self._unknown(name, at, report)
+                self._unknown(name, value, at, report)
         values: dict[str, Any] = {}
         for name, entry in self.fields.items():
-            value = self._value(name, entry, node.value.get(name), at, report)
-            if value is not INVALID:
-                values[name] = value
+            found = self._value(name, entry, value, at, report)
+            if found is not INVALID:
+                values[name] = found
         if self.check:
             self.check(values, at, report)
         return values
 
-    def _value(self, name: str, entry: Field, node: Node | None, at: Pointer, report: Report) -> Any:
-        if node is None or (entry.required and node.value is None):
+    def _value(self, name: str, entry: Field, written: Mapping[str, Any], at: Pointer, report: Report) -> Any:
+        value = written.get(name, _UNSET)
+        if value is _UNSET or (entry.required and value is None):
             if entry.required:
-                message = f"{quoted(name)} {'is missing' if node is None else 'has no value'}{inside(at)}"
-                report.fault(entry.missing, message, at if node is None else (*at, name), key=True)
+                message = f"{quoted(name)} {'is missing' if value is _UNSET else 'has no value'}{inside(at)}"
+                report.fault(entry.missing, message, at if value is _UNSET else (*at, name), key=True)
             return entry.absent()
-        value = entry.rule.read(node, (*at, name), report)
-        return entry.absent() if value is INVALID else value
+        found = entry.rule.read(value, (*at, name), report)
+        return entry.absent() if found is INVALID else found
 
-    def _unknown(self, name: str, at: Pointer, report: Report) -> None:
+    def _unknown(self, name: str, written: Mapping[str, Any], at: Pointer, report: Report) -> None:
         near = nearest(name, self.fields)
         label = f"did you mean {near}?" if near else ""
         notes = () if near else (self._hint(name, at),)
         fix = f"Write {near}, or remove the key." if near else None
-        node = report.node(at)
-        free = near is not None and node is not None and isinstance(node.value, dict) and near not in node.value
         report.fault(
             Fault.UNKNOWN_KEY,
             f"unknown key {quoted(name)}",
             (*at, name),
             key=True,
             label=label,
-            instead=near if free else None,
+            instead=near if near not in written else None,
             notes=notes,
             fix=fix,
         )

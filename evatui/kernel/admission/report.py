@@ -1,4 +1,4 @@
-"""Problems collected while one file's tree is read: all at once, each with its place."""
+"""Problems collected while one file is read: all at once, each with its place."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from evatui.kernel.admission.codes import diagnose
 from evatui.kernel.admission.redact import hide, looks_secret
 from evatui.kernel.model.diagnostic import Diagnostic, Edit, Level, Span
 from evatui.kernel.model.text import clean_line
-from evatui.kernel.workspace.yaml import Node, Style, key_place, place, plain
+from evatui.kernel.workspace.document import Document
+from evatui.kernel.workspace.yaml import Node, Style, key_place, place
 
-__all__ = ["MANIFEST_FAULTS", "POLICY_FAULTS", "Fault", "Pointer", "Report", "nearest", "shown"]
+__all__ = ["MANIFEST_FAULTS", "POLICY_FAULTS", "Fault", "Pointer", "Report", "nearest"]
 
 Pointer = tuple[str | int, ...]
 _MAX_PROBLEMS = 50
@@ -59,10 +60,10 @@ POLICY_FAULTS: Mapping[Fault, str] = dict.fromkeys(Fault, "EVA-403") | {Fault.UN
 
 
 class Report:
-    """What is wrong with ``tree``; ``faults`` says which code each kind of fault has in this file."""
+    """What is wrong with ``document``; ``faults`` says which code each kind of fault has in this file."""
 
-    def __init__(self, tree: Node, faults: Mapping[Fault, str]) -> None:
-        self.tree = tree
+    def __init__(self, document: Document, faults: Mapping[Fault, str]) -> None:
+        self.document = document
         self._faults = faults
         self._found: list[Diagnostic] = []
 
@@ -96,25 +97,49 @@ class Report:
         if len(self._found) < _MAX_PROBLEMS:
             self._found.append(replace(diagnose(code, message, *spans, **more), edits=edits))
 
+    def value(self, at: Pointer) -> Any:
+        """What the file says at ``at``; None where it says nothing, too."""
+        found = self.document.value
+        for step in at:
+            if isinstance(found, dict):
+                found = found.get(str(step))
+            elif isinstance(found, list) and isinstance(step, int) and step < len(found):
+                found = found[step]
+            else:
+                return None
+        return found
+
     def node(self, at: Pointer) -> Node | None:
-        """What is written at ``at``, if anything is."""
-        return _follow(self.tree, at)
+        """How it is written there, if anything is."""
+        return _follow(self.document.tree, at)
+
+    def written(self, at: Pointer) -> Node:
+        """The same where something is."""
+        node = self.node(at)
+        assert node is not None
+        return node
+
+    def shown(self, at: Pointer) -> str:
+        """The value as it may stand in a message: short, clean, and not at all under a key that looks secret."""
+        if any(isinstance(step, str) and looks_secret(step) for step in at):
+            return "this value"
+        return _shown(self.written(at))
 
     def item(self, at: Pointer, entry: Any) -> Pointer:
         """The place of an entry within the list at ``at``; the list's own where it stands for itself.
 
         Never count on an entry's index in a value that was read: what was wrong is left out there.
         """
-        node = self.node(at)
         written = list(entry) if isinstance(entry, tuple) else entry
-        items = node.value if node is not None and isinstance(node.value, list) else []
-        return next(((*at, index) for index, child in enumerate(items) if plain(child) == written), at)
+        items = self.value(at)
+        found = enumerate(items if isinstance(items, list) else ())
+        return next(((*at, index) for index, child in found if child == written), at)
 
     def span(self, at: Pointer, *, key: bool = False, label: str = "") -> Span:
         """Where the value (or the key) at ``at`` stands; what is not there is placed at what it belongs in."""
         while at and self.node(at) is None:
             at, key = at[:-1], key or self._is_collection(at[:-1])
-        where = (key_place if key else place)(self.tree, at)
+        where = (key_place if key else place)(self.document.tree, at)
         if not at:
             return Span(where.file, where.line, where.column, where.line, where.column + 1, label)
         return replace(where, label=label)
@@ -137,10 +162,7 @@ def _follow(node: Node, at: Pointer) -> Node | None:
     return found
 
 
-def shown(node: Node, at: Pointer) -> str:
-    """The value as it may stand in a message: short, clean, and not at all under a key that looks secret."""
-    if any(isinstance(step, str) and looks_secret(step) for step in at):
-        return "this value"
+def _shown(node: Node) -> str:
     match node.value:
         case None:
             return "nothing"

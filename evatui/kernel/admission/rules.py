@@ -1,7 +1,7 @@
-"""Rules for single values in YAML files: a rule reads a node into a plain value, and describes itself as JSON Schema.
+"""Rules for single values in YAML files: a rule reads a value as it is written, and describes itself as JSON Schema.
 
-The whole of a file's format is one table of rules (`records`). ``read`` reports everything wrong below a node and
-returns the value with every default filled in, or `INVALID` where there is no value to go on with.
+The whole of a file's format is one table of rules (`records`). ``read`` reports everything wrong in a value that
+stands at a place, and returns it with every default filled in, or `INVALID` where there is nothing to go on with.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Protocol
 
-from evatui.kernel.admission.report import Fault, Pointer, Report, nearest, shown
+from evatui.kernel.admission.report import Fault, Pointer, Report, nearest
 from evatui.kernel.model.text import clean_line
-from evatui.kernel.workspace.yaml import Node, Style, plain
+from evatui.kernel.workspace.yaml import Style
 
 __all__ = [
     "INVALID",
@@ -42,7 +42,7 @@ _MAX_INTEGER = 2**53 - 1
 
 
 class Rule(Protocol):
-    def read(self, node: Node, at: Pointer, report: Report) -> Any: ...
+    def read(self, value: Any, at: Pointer, report: Report) -> Any: ...
 
     def schema(self) -> dict[str, Any]: ...
 
@@ -56,22 +56,25 @@ class Text:
     longest: int = 4_000
     empty: bool = False
 
-    def read(self, node: Node, at: Pointer, report: Report) -> Any:
-        value = node.value
-        if isinstance(value, bool | int | float):
-            kind = "boolean" if isinstance(value, bool) else "number"
-            message = f"{dotted(at)} wants {self.what}, but {shown(node, at)} is a {kind}"
-            report.fault(Fault.UNQUOTED, message, at, label=f'quote it: "{shown(node, at)}"', instead=f'"{node.text}"')
-            return INVALID
+    def read(self, value: Any, at: Pointer, report: Report) -> Any:
         if not isinstance(value, str):
-            return wrong_type(node, at, report, self.what)
+            return self._no_text(value, at, report)
         if (self.form and not self.form.fullmatch(value)) or len(value) > self.longest or not (value or self.empty):
-            message = f"{dotted(at)}: {shown(node, at)} is not {self.what}"
+            message = f"{dotted(at)}: {report.shown(at)} is not {self.what}"
             if len(value) > self.longest:
                 message = f"{dotted(at)} has {len(value):,} characters; at most {self.longest:,} are allowed"
             report.fault(Fault.FORM, message, at)
             return INVALID
         return value
+
+    def _no_text(self, value: Any, at: Pointer, report: Report) -> Any:
+        if value is None or isinstance(value, list | dict):
+            return wrong_type(at, report, self.what)
+        kind = "boolean" if isinstance(value, bool) else "number"
+        shown, text = report.shown(at), report.written(at).text
+        message = f"{dotted(at)} wants {self.what}, but {shown} is a {kind}"
+        report.fault(Fault.UNQUOTED, message, at, label=f'quote it: "{shown}"', instead=f'"{text}"')
+        return INVALID
 
     def schema(self) -> dict[str, Any]:
         found: dict[str, Any] = {"type": "string", "maxLength": self.longest}
@@ -87,14 +90,13 @@ class Integer:
     low: int = 1
     high: int = _MAX_INTEGER
 
-    def read(self, node: Node, at: Pointer, report: Report) -> Any:
-        value = node.value
+    def read(self, value: Any, at: Pointer, report: Report) -> Any:
         if isinstance(value, float):
-            report.fault(Fault.TYPE, f"{dotted(at)} wants a whole number, but {shown(node, at)} is not one", at)
+            report.fault(Fault.TYPE, f"{dotted(at)} wants a whole number, but {report.shown(at)} is not one", at)
             return INVALID
         if isinstance(value, bool) or not isinstance(value, int):
-            return _not_a_number(node, at, report, "a whole number")
-        return _in_range(value, self.low, self.high, node, at, report)
+            return _not_a_number(value, at, report, "a whole number")
+        return _in_range(value, self.low, self.high, at, report)
 
     def schema(self) -> dict[str, Any]:
         return {"type": "integer", "minimum": self.low, "maximum": self.high}
@@ -105,11 +107,10 @@ class Number:
     low: float
     high: float
 
-    def read(self, node: Node, at: Pointer, report: Report) -> Any:
-        value = node.value
+    def read(self, value: Any, at: Pointer, report: Report) -> Any:
         if isinstance(value, bool) or not isinstance(value, int | float):
-            return _not_a_number(node, at, report, "a number")
-        return _in_range(value, self.low, self.high, node, at, report)
+            return _not_a_number(value, at, report, "a number")
+        return _in_range(value, self.low, self.high, at, report)
 
     def schema(self) -> dict[str, Any]:
         return {"type": "number", "minimum": self.low, "maximum": self.high}
@@ -117,17 +118,17 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    def read(self, node: Node, at: Pointer, report: Report) -> Any:
-        if isinstance(node.value, bool):
-            return node.value
-        if isinstance(node.value, str) and node.style is Style.QUOTED and node.text in ("true", "false"):
-            message = f"{dotted(at)} wants true or false, but {shown(node, at)} is text"
-            report.fault(Fault.QUOTED, message, at, label="remove the quotes", instead=node.text)
+    def read(self, value: Any, at: Pointer, report: Report) -> Any:
+        if isinstance(value, bool):
+            return value
+        if value in ("true", "false") and report.written(at).style is Style.QUOTED:
+            message = f"{dotted(at)} wants true or false, but {report.shown(at)} is text"
+            report.fault(Fault.QUOTED, message, at, label="remove the quotes", instead=value)
             return INVALID
         words = {"yes": "true", "on": "true", "no": "false", "off": "false"}
-        meant = words.get(node.text.lower()) if isinstance(node.value, str) else None
+        meant = words.get(value.lower()) if isinstance(value, str) else None
         label = f"write {meant}" if meant else ""
-        return wrong_type(node, at, report, "true or false", label, meant)
+        return wrong_type(at, report, "true or false", label, meant)
 
     def schema(self) -> dict[str, Any]:
         return {"type": "boolean"}
@@ -137,15 +138,15 @@ class Flag:
 class Choice:
     words: tuple[str, ...]
 
-    def read(self, node: Node, at: Pointer, report: Report) -> Any:
-        if not isinstance(node.value, str):
-            return Text(f"one of {', '.join(self.words)}").read(node, at, report)
-        if node.value not in self.words:
-            near = nearest(node.value, self.words)
-            message = f"{dotted(at)}: {shown(node, at)} is not one of {', '.join(self.words)}"
+    def read(self, value: Any, at: Pointer, report: Report) -> Any:
+        if not isinstance(value, str):
+            return Text(f"one of {', '.join(self.words)}").read(value, at, report)
+        if value not in self.words:
+            near = nearest(value, self.words)
+            message = f"{dotted(at)}: {report.shown(at)} is not one of {', '.join(self.words)}"
             report.fault(Fault.CHOICE, message, at, label=f"did you mean {near}?" if near else "", instead=near)
             return INVALID
-        return node.value
+        return value
 
     def schema(self) -> dict[str, Any]:
         return {"enum": list(self.words)}
@@ -155,8 +156,8 @@ class Choice:
 class Nullable:
     rule: Rule
 
-    def read(self, node: Node, at: Pointer, report: Report) -> Any:
-        return None if node.value is None else self.rule.read(node, at, report)
+    def read(self, value: Any, at: Pointer, report: Report) -> Any:
+        return None if value is None else self.rule.read(value, at, report)
 
     def schema(self) -> dict[str, Any]:
         return {"anyOf": [{"type": "null"}, self.rule.schema()]}
@@ -166,34 +167,32 @@ class Nullable:
 class Free:
     """Any mapping."""
 
-    def read(self, node: Node, at: Pointer, report: Report) -> Any:
-        return plain(node) if isinstance(node.value, dict) else wrong_type(node, at, report, "a mapping")
+    def read(self, value: Any, at: Pointer, report: Report) -> Any:
+        return value if isinstance(value, dict) else wrong_type(at, report, "a mapping")
 
     def schema(self) -> dict[str, Any]:
         return {"type": "object"}
 
 
-def wrong_type(
-    node: Node, at: Pointer, report: Report, wanted: str, label: str = "", instead: str | None = None
-) -> Any:
-    message = f"{dotted(at)} wants {wanted}, found {shown(node, at)}"
+def wrong_type(at: Pointer, report: Report, wanted: str, label: str = "", instead: str | None = None) -> Any:
+    message = f"{dotted(at)} wants {wanted}, found {report.shown(at)}"
     report.fault(Fault.TYPE, message, at, label=label, instead=instead)
     return INVALID
 
 
-def _not_a_number(node: Node, at: Pointer, report: Report, wanted: str) -> Any:
-    if isinstance(node.value, str) and re.fullmatch(r"[-+]?[0-9]+(\.[0-9]+)?", node.text, re.ASCII):
-        message = f"{dotted(at)} wants {wanted}, but {shown(node, at)} is text"
-        report.fault(Fault.QUOTED, message, at, label="remove the quotes", instead=node.text)
+def _not_a_number(value: Any, at: Pointer, report: Report, wanted: str) -> Any:
+    if isinstance(value, str) and re.fullmatch(r"[-+]?[0-9]+(\.[0-9]+)?", value, re.ASCII):
+        message = f"{dotted(at)} wants {wanted}, but {report.shown(at)} is text"
+        report.fault(Fault.QUOTED, message, at, label="remove the quotes", instead=value)
         return INVALID
-    return wrong_type(node, at, report, wanted)
+    return wrong_type(at, report, wanted)
 
 
-def _in_range(value: float, low: float, high: float, node: Node, at: Pointer, report: Report) -> Any:
+def _in_range(value: float, low: float, high: float, at: Pointer, report: Report) -> Any:
     if low <= value <= high:
         return value
     bounds = f"at least {low}" if high == _MAX_INTEGER and value < low else f"between {low} and {high}"
-    report.fault(Fault.FORM, f"{dotted(at)} is {shown(node, at)}; it must be {bounds}", at)
+    report.fault(Fault.FORM, f"{dotted(at)} is {report.shown(at)}; it must be {bounds}", at)
     return INVALID
 
 

@@ -17,7 +17,7 @@ from evatui.kernel.admission.schemas import CompiledSchema
 from evatui.kernel.model.diagnostic import Diagnostic, Level, Span
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.workspace.files import SourceFile
-from evatui.kernel.workspace.yaml import Node, key_place, place, plain
+from evatui.kernel.workspace.yaml import Node, key_place, place
 
 __all__ = ["inline_schema", "schema_file"]
 
@@ -43,9 +43,7 @@ def inline_schema(
     report: Report, at: Pointer, shelf: Shelf, for_objects: bool
 ) -> tuple[CompiledSchema | None, list[Diagnostic]]:
     """The schema that stands in the manifest itself."""
-    node = report.node(at)
-    assert node is not None
-    return _compiled(plain(node), lambda: node, "", shelf, for_objects)
+    return _compiled(report.value(at), lambda: report.written(at), "", shelf, for_objects)
 
 
 _Tree = Callable[[], Node]

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from evatui.kernel.admission.report import MANIFEST_FAULTS, Report
 from evatui.kernel.admission.schemas import CompiledSchema
 from evatui.kernel.model.diagnostic import Diagnostic, Reason, Span
 from evatui.kernel.model.manifest import Isolation, Manifest
 from evatui.kernel.model.permissions import Permissions
+from evatui.kernel.workspace.document import Document
 from evatui.kernel.workspace.snapshot import Snapshot
 
-__all__ = ["Candidate", "Rejection", "Verdict"]
+__all__ = ["Candidate", "Rejection", "Verdict", "places_in"]
+
+_PLACES = (("id",), ("lua", "script"), ("lua", "entry"), ("lua", "health_check"), ("isolation",))
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +23,7 @@ class Candidate:
     """A version that may be loaded.
 
     ``permissions`` is what manifest and policy both give; ``isolation`` where it is to run, never ``AUTO``.
-    ``warnings`` are rendered. ``places`` says where in the manifest things stand that a later stage may find
-    wrong: ``id``, ``lua.script``, ``lua.entry``, ``lua.health_check``, ``isolation`` (those that are written there).
+    ``warnings`` are rendered.
     """
 
     manifest: Manifest
@@ -30,11 +33,15 @@ class Candidate:
     output: CompiledSchema
     isolation: Isolation
     warnings: tuple[Diagnostic, ...] = ()
-    places: Mapping[str, Span] = field(default_factory=dict)
 
     @property
     def id(self) -> str:
         return self.manifest.id
+
+    @property
+    def places(self) -> Mapping[str, Span]:
+        """Where in the manifest things stand that a later stage may find wrong."""
+        return places_in(self.snapshot.document)
 
     @property
     def path(self) -> str:
@@ -83,6 +90,12 @@ class Rejection:
 
 
 Verdict = Candidate | Rejection
+
+
+def places_in(document: Document | None) -> dict[str, Span]:
+    """``id``, ``lua.script``, ``lua.entry``, ``lua.health_check``, ``isolation``, as far as they are written there."""
+    report = Report(document, MANIFEST_FAULTS) if document is not None else None
+    return {".".join(at): report.span(at) for at in _PLACES if report.node(at) is not None} if report else {}
 
 
 def _schema_name(schema: object, inline: str) -> str:

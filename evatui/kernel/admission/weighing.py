@@ -60,9 +60,9 @@ def weigh(
     ``running`` is False for an id that was there when the runtime started. ``providers`` maps capability names to
     another id that provides them; ``document`` gives the schema with a digest, None where it is not kept any more.
     """
-    tree = candidate.snapshot.tree
-    assert tree is not None  # a candidate was read
-    scales = _Scales(Report(tree, MANIFEST_FAULTS))
+    written = candidate.snapshot.document
+    assert written is not None  # a candidate was read
+    scales = _Scales(Report(written, MANIFEST_FAULTS))
     _names(candidate, before, providers, scales)
     if before is None:
         fields = permission_changes(NOTHING, candidate.permissions)

@@ -6,10 +6,10 @@ import json
 import posixpath
 import re
 from collections.abc import Iterator
+from typing import Any
 from urllib.parse import unquote
 
 from evatui.kernel.workspace.paths import InvalidPath, normal
-from evatui.kernel.workspace.yaml import Node
 
 __all__ = ["referred_by", "referred_in", "referred_path"]
 
@@ -37,9 +37,9 @@ def referred_in(data: bytes, path: str) -> list[str]:
     return _paths((target for target in found if target is not None), path)
 
 
-def referred_by(node: Node | None) -> list[str]:
+def referred_by(schema: Any) -> list[str]:
     """The same for a schema that stands in a manifest."""
-    return _paths(_targets(node), "") if node is not None else []
+    return _paths(_targets(schema), "")
 
 
 def _paths(targets: Iterator[str], base: str) -> list[str]:
@@ -54,12 +54,12 @@ def _text(quoted: bytes) -> str | None:
         return None
 
 
-def _targets(node: Node) -> Iterator[str]:
-    if isinstance(node.value, dict):
-        for name, child in node.value.items():
-            if name == "$ref" and isinstance(child.value, str):
-                yield child.value
+def _targets(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        for name, child in value.items():
+            if name == "$ref" and isinstance(child, str):
+                yield child
             yield from _targets(child)
-    elif isinstance(node.value, list):
-        for child in node.value:
+    elif isinstance(value, list):
+        for child in value:
             yield from _targets(child)

@@ -5,18 +5,20 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from evatui.kernel.model.diagnostic import Diagnostic, Span
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.workspace.codes import reading_diagnostic
+from evatui.kernel.workspace.document import Document
 from evatui.kernel.workspace.files import FileProblem, ProblemKind, Signature, SourceFile, Tree
 from evatui.kernel.workspace.layout import Layout
 from evatui.kernel.workspace.paths import InvalidPath, normal
 from evatui.kernel.workspace.reading import file_diagnostic, read_under
 from evatui.kernel.workspace.schema_references import referred_by, referred_in
-from evatui.kernel.workspace.yaml import MAX_BYTES, Node, YamlProblem, parse, place
+from evatui.kernel.workspace.yaml import MAX_BYTES, YamlProblem, place
 
 __all__ = ["MAX_SOURCES", "MAX_SOURCE_BYTES", "Snapshot", "take_snapshot"]
 
@@ -36,14 +38,14 @@ _UNREAD = SourceFile("", b"", hashlib.sha256(b"").hexdigest(), Signature(0, 0, 0
 class Snapshot:
     """``files`` and ``missing`` are keyed by the path as the manifest writes it; a `SourceFile` has the real one.
 
-    ``tree`` is None, and ``manifest`` empty if it could not be read, where ``problems`` say why. ``digest``
+    ``document`` is None, and ``manifest`` empty if it could not be read, where ``problems`` say why. ``digest``
     covers the names and contents of all, and the names of those that could not be read. ``signatures`` is
     what `Tree.signatures` gave for the same paths: while it gives the same again, nothing new is to be read.
     """
 
     path: str
     manifest: SourceFile
-    tree: Node | None
+    document: Document | None
     problems: tuple[Diagnostic, ...]
     files: Mapping[str, SourceFile]
     missing: Mapping[str, FileProblem]
@@ -85,7 +87,7 @@ class _Closure:
     manifest: _Source
     sources: Mapping[str, _Source]
     signatures: Mapping[str, Signature | None]
-    node: Node | None
+    document: Document | None
     problems: tuple[Diagnostic, ...]
     read_ns: int
 
@@ -119,26 +121,27 @@ class _Reader:
         self._tree = tree
         self._layout = layout
         self._path = path
-        self._parsed: tuple[str, Node | None, tuple[Diagnostic, ...]] = ("", None, ())
+        self._parsed: tuple[str, Document | None, tuple[Diagnostic, ...]] = ("", None, ())
 
     def read(self) -> _Closure:
         now = time.time_ns()
         manifest = self._source(self._path, MAX_BYTES, [self._layout.manifests])
-        node, problems = self._parse(manifest)
+        document, problems = self._parse(manifest)
+        written = document.value if document else None
         sources = {
-            path: self._source(path, MAX_SOURCE_BYTES, allowed) for path, allowed in self._references(node).items()
+            path: self._source(path, MAX_SOURCE_BYTES, allowed) for path, allowed in self._references(written).items()
         }
-        self._follow_schemas(node, sources)
+        self._follow_schemas(written, sources)
         looked_at = {**sources, self._path: manifest}
         signatures = {
             path: source.signature if isinstance(source, SourceFile) else self._tree.stat_signature(path)
             for path, source in looked_at.items()
         }
-        return _Closure(self._path, manifest, sources, signatures, node, problems, now)
+        return _Closure(self._path, manifest, sources, signatures, document, problems, now)
 
-    def _follow_schemas(self, node: Node | None, sources: dict[str, _Source]) -> None:
+    def _follow_schemas(self, written: Any, sources: dict[str, _Source]) -> None:
         """Adds what the schemas refer to, as far as there is room; what is left out is told where it is referred to."""
-        schemas = [_child(node, "input_schema"), _child(node, "output_schema")]
+        schemas = [_child(written, "input_schema"), _child(written, "output_schema")]
         waiting = [path for schema in schemas for path in referred_by(schema)]
         for path in _texts(*schemas):
             waiting += _referred(path, sources[path])
@@ -158,7 +161,7 @@ class _Reader:
         return Snapshot(
             path=self._path,
             manifest=manifest if isinstance(manifest, SourceFile) else _UNREAD,
-            tree=None if problems else closure.node,
+            document=None if problems else closure.document,
             problems=(*problems, *closure.problems),
             files={path: found for path, found in closure.sources.items() if isinstance(found, SourceFile)},
             missing={path: found for path, found in closure.sources.items() if isinstance(found, FileProblem)},
@@ -172,31 +175,31 @@ class _Reader:
         except FileProblem as problem:
             return problem
 
-    def _parse(self, manifest: _Source) -> tuple[Node | None, tuple[Diagnostic, ...]]:
-        """The last pass's tree is kept while the bytes are the same."""
+    def _parse(self, manifest: _Source) -> tuple[Document | None, tuple[Diagnostic, ...]]:
+        """What the last pass read is kept while the bytes are the same."""
         if isinstance(manifest, FileProblem):
             return None, (file_diagnostic(manifest, self._path),)
         if self._parsed[0] != manifest.digest:
             self._parsed = manifest.digest, *self._parse_bytes(manifest.data)
         return self._parsed[1:]
 
-    def _parse_bytes(self, data: bytes) -> tuple[Node | None, tuple[Diagnostic, ...]]:
+    def _parse_bytes(self, data: bytes) -> tuple[Document | None, tuple[Diagnostic, ...]]:
         try:
-            node = parse(data, self._path)
+            document = Document(data, self._path)
         except YamlProblem as problem:
             return None, problem.diagnostics
-        named = len(self._references(node))
+        named = len(self._references(document.value))
         if named > MAX_SOURCES:
             message = f"the manifest names {named:,} files; at most {MAX_SOURCES} are read"
-            return None, (reading_diagnostic("EVA-118", message, place(node, ["lua", "modules"])),)
-        return node, ()
+            return None, (reading_diagnostic("EVA-118", message, place(document.tree, ["lua", "modules"])),)
+        return document, ()
 
-    def _references(self, node: Node | None) -> dict[str, list[Sequence[str]]]:
+    def _references(self, written: Any) -> dict[str, list[Sequence[str]]]:
         """Path to the folders that it must lie in: one list for each way in which it is used."""
         found: dict[str, list[Sequence[str]]] = {}
-        for path in _texts(_child(node, "lua", "script"), *_children(_child(node, "lua", "modules"))):
+        for path in _texts(_child(written, "lua", "script"), *_children(_child(written, "lua", "modules"))):
             found.setdefault(path, []).append(self._layout.scripts)
-        for path in _texts(_child(node, "input_schema"), _child(node, "output_schema")):
+        for path in _texts(_child(written, "input_schema"), _child(written, "output_schema")):
             found.setdefault(path, []).append(self._layout.schemas)
         return found
 
@@ -208,18 +211,18 @@ def _referred(path: str, source: _Source) -> list[str]:
         return []
 
 
-def _child(node: Node | None, *keys: str) -> Node | None:
+def _child(value: Any, *keys: str) -> Any:
     for key in keys:
-        node = node.value.get(key) if node is not None and isinstance(node.value, dict) else None
-    return node
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
 
 
-def _children(node: Node | None) -> Sequence[Node]:
-    return list(node.value.values()) if node is not None and isinstance(node.value, dict) else []
+def _children(value: Any) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else ()
 
 
-def _texts(*nodes: Node | None) -> Iterator[str]:
-    return (node.value for node in nodes if node is not None and isinstance(node.value, str))
+def _texts(*values: Any) -> Iterator[str]:
+    return (value for value in values if isinstance(value, str))
 
 
 def _content(source: _Source) -> str:

@@ -28,6 +28,7 @@ __all__ = [
     "Place",
     "Style",
     "YamlProblem",
+    "decode",
     "key_place",
     "parse",
     "place",
@@ -83,7 +84,7 @@ def parse(data: bytes, file: str) -> Node:
     if len(data) > MAX_BYTES:
         message = f"the file has {len(data):,} bytes; at most {MAX_BYTES:,} are read"
         raise YamlProblem([reading_diagnostic("EVA-111", message, Span(file))])
-    text = _decode(data, file)
+    text = decode(data, file)
     return _Reader(text, file).read()
 
 
@@ -124,7 +125,8 @@ def _follow(node: Node, pointer: Sequence[str | int]) -> tuple[Node, Place | Non
     return node, key, True
 
 
-def _decode(data: bytes, file: str) -> str:
+def decode(data: bytes, file: str) -> str:
+    """The text in ``data``, without a byte order mark. Raises `YamlProblem` for what no YAML file may hold."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -132,14 +134,14 @@ def _decode(data: bytes, file: str) -> str:
         message = f"byte 0x{data[error.start]:02x} at offset {error.start} is not UTF-8"
         span = Lines(before.removeprefix(_BOM)).end().span(file)
         raise YamlProblem([reading_diagnostic("EVA-102", message, span)]) from None
-    lines = Lines(text.removeprefix(_BOM))
-    odd = _ODD_BREAK.search(lines.text) if "\n" in lines.text else None
-    if found := _FORBIDDEN.search(lines.text) or odd:
-        offset = len(data) - len(lines.text[found.start() :].encode())
+    text = text.removeprefix(_BOM)
+    odd = _ODD_BREAK.search(text) if "\r" in text and "\n" in text else None
+    if found := _FORBIDDEN.search(text) or odd:
+        offset = len(data) - len(text[found.start() :].encode())
         message = f"the character U+{ord(found[0]):04X} at offset {offset} is not allowed"
-        span = lines.place(found.start(), found.end()).span(file)
+        span = Lines(text).place(found.start(), found.end()).span(file)
         raise YamlProblem([reading_diagnostic("EVA-103", message, span)])
-    return lines.text
+    return text
 
 
 class _Reader:

@@ -1,0 +1,89 @@
+"""A YAML file as what it says; where it says so is found out only where something in it has to be placed."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import yaml
+
+from evatui.kernel.workspace.scalars import UnfitNumber, resolve
+from evatui.kernel.workspace.yaml import MAX_DEPTH, MAX_NODES, Node, decode, parse, plain
+
+__all__ = ["Document"]
+
+_MAX_QUICK = 16_384
+"""Bytes: what is larger is read event by event, so that the bounds hold before anything is built."""
+
+
+class Document:
+    """``value`` is plain: dicts, lists, text, numbers, booleans, None. It belongs to whoever reads, and stays as it is.
+
+    Raises `YamlProblem`.
+    """
+
+    def __init__(self, data: bytes, file: str) -> None:
+        self.file = file
+        self._data = data
+        self.value: Any = _read(data, file)
+
+    @cached_property
+    def tree(self) -> Node:
+        """The same with positions."""
+        return parse(self._data, self.file)
+
+
+class _Doubtful(Exception):
+    """Perhaps wrong, perhaps only unusual: the reader with positions decides."""
+
+
+def _read(data: bytes, file: str) -> Any:
+    try:
+        if len(data) > _MAX_QUICK or b"&" in data or b"!" in data:  # perhaps an anchor, perhaps a tag
+            raise _Doubtful
+        return _Quick().value(_Composer(decode(data, file)).get_single_node(), 1)
+    except (_Doubtful, UnfitNumber, yaml.YAMLError):
+        return plain(parse(data, file))
+
+
+class _Composer(yaml.CSafeLoader):
+    """libyaml's own, without the guesses at types that PyYAML makes for every scalar."""
+
+    def resolve(self, kind: Any, value: Any, implicit: Any) -> str:
+        return ""
+
+    def descend_resolver(self, parent: Any, index: Any) -> None:
+        """Nothing depends on where a scalar stands."""
+
+    def ascend_resolver(self) -> None:
+        """See `descend_resolver`."""
+
+
+class _Quick:
+    """What composed nodes say, as long as there is no doubt."""
+
+    def __init__(self) -> None:
+        self._nodes = 1
+
+    def value(self, node: Any, depth: int) -> Any:
+        if isinstance(node, yaml.ScalarNode):
+            return node.value if node.style else resolve(node.value)
+        if node is None or depth >= MAX_DEPTH:
+            raise _Doubtful
+        children = node.value
+        self._nodes += len(children)
+        if self._nodes > MAX_NODES // 2:  # a pair is two
+            raise _Doubtful
+        depth += 1
+        if isinstance(node, yaml.SequenceNode):
+            return [self.value(child, depth) for child in children]
+        found = {self._key(key): self.value(child, depth) for key, child in children}
+        if len(found) != len(children):
+            raise _Doubtful
+        return found
+
+    def _key(self, node: Any) -> str:
+        key = self.value(node, MAX_DEPTH)
+        if not isinstance(key, str):
+            raise _Doubtful
+        return key
