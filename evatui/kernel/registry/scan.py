@@ -18,6 +18,7 @@ from evatui.kernel.workspace.home import OperatorHome
 from evatui.kernel.workspace.layout import Layout
 from evatui.kernel.workspace.reading import read_under
 from evatui.kernel.workspace.snapshot import Snapshot, take_snapshot
+from evatui.kernel.workspace.visit import Visit
 
 __all__ = ["Scan", "Scanner"]
 
@@ -62,7 +63,11 @@ class Scanner:
 
         ``owners`` maps a folded id to the manifest path of the capability that serves under it.
         """
-        found = discover(self._tree, self._layout)
+        with Visit(self._tree) as visit:
+            return self._scan(visit, changed, owners)
+
+    def _scan(self, tree: Tree, changed: frozenset[str], owners: Mapping[str, str]) -> Scan:
+        found = discover(tree, self._layout)
         in_force = self._policy_of(found.policies, changed)
         policy, policy_problems = in_force.policy, in_force.diagnostics
         still = self._still(changed, policy.epoch)
@@ -72,7 +77,7 @@ class Scanner:
                 seen[path] = still[path]
                 continue
             try:
-                snapshot = take_snapshot(self._tree, self._layout, path)
+                snapshot = take_snapshot(tree, self._layout, path)
             except FileProblem:
                 continue  # it went away since the folder was listed
             verdict = admit(

@@ -22,11 +22,22 @@ from evatui.kernel.model.text import clean_line
 from evatui.kernel.workspace.access import Access, Folder, Leaves, best_access
 from evatui.kernel.workspace.paths import HERE, InvalidPath, normal, parts_of
 
-__all__ = ["Entry", "EntryKind", "FileProblem", "ProblemKind", "Signature", "SourceFile", "Tree", "signature_of"]
+__all__ = [
+    "MAX_LINKS",
+    "Entry",
+    "EntryKind",
+    "FileProblem",
+    "ProblemKind",
+    "Signature",
+    "SourceFile",
+    "Spot",
+    "Tree",
+    "signature_of",
+]
 
-_MAX_LINKS = 40
+MAX_LINKS = 40
 _MAX_STEPS = 256
-_CHUNK = 1 << 20
+_CHUNK = 1 << 16
 
 
 class ProblemKind(StrEnum):
@@ -87,8 +98,11 @@ class Entry:
 
 
 @dataclass(slots=True)
-class _Spot:
-    """Where a path leads: the open folders down to it, and the last name if that is no folder."""
+class Spot:
+    """Where a path leads: the open folders down to it, and the last name if that is no folder.
+
+    All folders but the first are left again once it has been dealt with.
+    """
 
     folders: list[Folder]
     names: list[str]
@@ -216,8 +230,8 @@ class Tree:
                 yield Entry(name, kind, found.st_size if kind is EntryKind.FILE else 0, signature_of(found))
 
     @contextmanager
-    def _resolve(self, path: str, links: int = _MAX_LINKS) -> Iterator[_Spot]:
-        spot = _Spot([self._root], [])
+    def _resolve(self, path: str, links: int = MAX_LINKS) -> Iterator[Spot]:
+        spot = Spot([self._root], [])
         try:
             self._walk(path, spot, links)
             yield spot
@@ -231,7 +245,7 @@ class Tree:
             for folder in spot.folders[1:]:
                 self._access.leave(folder)
 
-    def _walk(self, path: str, spot: _Spot, links: int) -> None:
+    def _walk(self, path: str, spot: Spot, links: int) -> None:
         """Follows at most so many ``links``."""
         waiting = parts_of(path)[::-1]
         steps = 0
@@ -260,7 +274,7 @@ class Tree:
             else:
                 spot.leaf, spot.found = name, found
 
-    def _target(self, path: str, spot: _Spot, name: str) -> Iterable[str]:
+    def _target(self, path: str, spot: Spot, name: str) -> Iterable[str]:
         """What a link says, last step first. An absolute one must name the root, and starts there again."""
         target = self._access.readlink(spot.folders[-1], name)
         if os.path.isabs(target):
@@ -286,16 +300,17 @@ def _names_root(root: str, target: str) -> bool:
 
 
 def _content(path: str, descriptor: int, size: int, limit: int) -> bytes:
-    """Counted while it is read: a file may grow, and some report no size at all."""
-    too_large = FileProblem(path, ProblemKind.TOO_LARGE, f"it has more than {limit:,} bytes")
-    if size > limit:
-        raise too_large
-    chunks, total = [], 0
-    while chunk := os.read(descriptor, min(_CHUNK, limit + 1 - total)):
+    """Counted while it is read: a file may grow or shrink, and some report no size at all."""
+    chunks: list[bytes] = []
+    total, wanted = 0, size + 1
+    while total <= limit >= size and (chunk := os.read(descriptor, min(wanted, limit + 1 - total))):
         chunks.append(chunk)
         total += len(chunk)
-        if total > limit:
-            raise too_large
+        if total == size:  # and not one more, as was asked for
+            break
+        wanted = _CHUNK
+    if max(total, size) > limit:
+        raise FileProblem(path, ProblemKind.TOO_LARGE, f"it has more than {limit:,} bytes")
     return b"".join(chunks)
 
 
