@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from evatui.kernel.workspace.access import Access, ByDescriptor, ByPath, Leaves
 from evatui.kernel.workspace.files import EntryKind, FileProblem, ProblemKind, Tree
+from evatui.kernel.workspace.visit import Visit
 
 from .conftest import Put
 
@@ -21,10 +22,20 @@ LIMIT = 1000
 
 
 @pytest.fixture(params=[ByDescriptor, ByPath])
-def tree(root: Path, request: pytest.FixtureRequest) -> Iterator[Tree]:
-    access: Access = request.param()
+def access(request: pytest.FixtureRequest) -> Access:
+    found: Access = request.param()
+    return found
+
+
+@pytest.fixture(params=["tree", "visit"])
+def tree(root: Path, access: Access, request: pytest.FixtureRequest) -> Iterator[Tree]:
+    """What a visit refuses and gives is what the tree does."""
     opened = Tree(root, access)
-    yield opened
+    if request.param == "tree":
+        yield opened
+    else:
+        with Visit(opened) as visit:
+            yield visit
     opened.close()
 
 

@@ -66,7 +66,8 @@ class _Quick:
         self._nodes = 1
 
     def value(self, node: Any, depth: int) -> Any:
-        if isinstance(node, yaml.ScalarNode):
+        kind = node.__class__
+        if kind is yaml.ScalarNode:
             return node.value if node.style else resolve(node.value)
         if node is None or depth >= MAX_DEPTH:
             raise _Doubtful
@@ -75,7 +76,7 @@ class _Quick:
         if self._nodes > MAX_NODES // 2:  # a pair is two
             raise _Doubtful
         depth += 1
-        if isinstance(node, yaml.SequenceNode):
+        if kind is yaml.SequenceNode:
             return [self.value(child, depth) for child in children]
         found = {self._key(key): self.value(child, depth) for key, child in children}
         if len(found) != len(children):

@@ -23,19 +23,17 @@ from evatui.kernel.workspace.access import Access, Folder, Leaves, best_access
 from evatui.kernel.workspace.paths import HERE, InvalidPath, normal, parts_of
 
 __all__ = [
-    "MAX_LINKS",
     "Entry",
     "EntryKind",
     "FileProblem",
     "ProblemKind",
     "Signature",
     "SourceFile",
-    "Spot",
     "Tree",
     "signature_of",
 ]
 
-MAX_LINKS = 40
+_MAX_LINKS = 40
 _MAX_STEPS = 256
 _CHUNK = 1 << 16
 
@@ -98,11 +96,8 @@ class Entry:
 
 
 @dataclass(slots=True)
-class Spot:
-    """Where a path leads: the open folders down to it, and the last name if that is no folder.
-
-    All folders but the first are left again once it has been dealt with.
-    """
+class _Spot:
+    """Where a path leads: the open folders down to it, and the last name if that is no folder."""
 
     folders: list[Folder]
     names: list[str]
@@ -135,16 +130,7 @@ class Tree:
             if spot.leaf is None or spot.found is None:
                 raise FileProblem(path, ProblemKind.NOT_REGULAR, "it is a folder")
             _regular(path, spot.found)
-            descriptor = self._access.open(spot.folders[-1], spot.leaf)
-            try:
-                opened = os.fstat(descriptor)
-                _regular(path, opened)
-                if max_links is not None and opened.st_nlink > max_links:
-                    raise FileProblem(path, ProblemKind.LINK, "it has a second name (a hard link)")
-                data = _content(path, descriptor, opened.st_size, limit)
-            finally:
-                os.close(descriptor)
-            return SourceFile(spot.canonical, data, hashlib.sha256(data).hexdigest(), signature_of(opened))
+            return self._taken(path, spot.folders[-1], spot.leaf, spot.canonical, limit, max_links)
 
     def canonical(self, path: str) -> str:
         """Where ``path`` really lies, every link resolved, in the case that the disk has. Raises `FileProblem`."""
@@ -202,6 +188,20 @@ class Tree:
                 raise FileProblem(path, ProblemKind.UNSUPPORTED, "files cannot be written safely on this system")
             yield holder, name
 
+    def _taken(
+        self, path: str, folder: Folder, name: str, canonical: str, limit: int, max_links: int | None
+    ) -> SourceFile:
+        descriptor = self._access.open(folder, name)
+        try:
+            opened = os.fstat(descriptor)
+            _regular(path, opened)
+            if max_links is not None and opened.st_nlink > max_links:
+                raise FileProblem(path, ProblemKind.LINK, "it has a second name (a hard link)")
+            data = _content(path, descriptor, opened.st_size, limit)
+        finally:
+            os.close(descriptor)
+        return SourceFile(canonical, data, hashlib.sha256(data).hexdigest(), signature_of(opened))
+
     def _signatures_in(self, folder: str, paths: Iterable[str]) -> Iterator[tuple[str, Signature | None]]:
         try:
             with self._resolve(folder) as spot:
@@ -230,8 +230,8 @@ class Tree:
                 yield Entry(name, kind, found.st_size if kind is EntryKind.FILE else 0, signature_of(found))
 
     @contextmanager
-    def _resolve(self, path: str, links: int = MAX_LINKS) -> Iterator[Spot]:
-        spot = Spot([self._root], [])
+    def _resolve(self, path: str, links: int = _MAX_LINKS) -> Iterator[_Spot]:
+        spot = _Spot([self._root], [])
         try:
             self._walk(path, spot, links)
             yield spot
@@ -245,7 +245,7 @@ class Tree:
             for folder in spot.folders[1:]:
                 self._access.leave(folder)
 
-    def _walk(self, path: str, spot: Spot, links: int) -> None:
+    def _walk(self, path: str, spot: _Spot, links: int) -> None:
         """Follows at most so many ``links``."""
         waiting = parts_of(path)[::-1]
         steps = 0
@@ -274,7 +274,7 @@ class Tree:
             else:
                 spot.leaf, spot.found = name, found
 
-    def _target(self, path: str, spot: Spot, name: str) -> Iterable[str]:
+    def _target(self, path: str, spot: _Spot, name: str) -> Iterable[str]:
         """What a link says, last step first. An absolute one must name the root, and starts there again."""
         target = self._access.readlink(spot.folders[-1], name)
         if os.path.isabs(target):

@@ -33,6 +33,8 @@ def referred_path(target: str, base: str) -> str | None:
 
 def referred_in(data: bytes, path: str) -> list[str]:
     """The workspace paths that the bytes of the schema file ``path`` refer to, valid JSON or not."""
+    if b"$ref" not in data:
+        return []
     found = (_text(match[1]) for match in _REFERENCE.finditer(data))
     return _paths((target for target in found if target is not None), path)
 

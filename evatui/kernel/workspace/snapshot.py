@@ -142,7 +142,7 @@ class _Reader:
     def _follow_schemas(self, written: Any, sources: dict[str, _Source]) -> None:
         """Adds what the schemas refer to, as far as there is room; what is left out is told where it is referred to."""
         schemas = [_child(written, "input_schema"), _child(written, "output_schema")]
-        waiting = [path for schema in schemas for path in referred_by(schema)]
+        waiting = [path for schema in schemas if isinstance(schema, dict) for path in referred_by(schema)]
         for path in _texts(*schemas):
             waiting += _referred(path, sources[path])
         while waiting and len(sources) < MAX_SOURCES:

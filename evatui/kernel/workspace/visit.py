@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import os
 import stat
 import time
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Self
 
 from evatui.kernel.workspace.access import Folder, Leaves
-from evatui.kernel.workspace.files import MAX_LINKS, FileProblem, Signature, Spot, Tree
-from evatui.kernel.workspace.paths import HERE, is_plain
+from evatui.kernel.workspace.files import FileProblem, Signature, SourceFile, Tree, signature_of
+from evatui.kernel.workspace.paths import is_plain
 
 __all__ = ["Visit"]
 
 _HELD_S = 0.2
 _MAX_HELD = 64
+
+
+@dataclass(slots=True)
+class _Held:
+    folder: Folder
+    canonical: str
 
 
 class Visit(Tree):
@@ -26,7 +34,7 @@ class Visit(Tree):
 
     def __init__(self, tree: Tree) -> None:
         self._access, self._real, self._root = tree._access, tree._real, tree._root
-        self._held: dict[str, tuple[Folder, list[str]]] = {}
+        self._held: dict[str, _Held] = {}
         self._since = time.monotonic()
 
     def __enter__(self) -> Self:
@@ -37,47 +45,50 @@ class Visit(Tree):
 
     def close(self) -> None:
         """The tree stays open."""
-        for folder, _ in self._held.values():
-            self._access.leave(folder)
+        for held in self._held.values():
+            self._access.leave(held.folder)
         self._held = {}
+
+    def read(self, path: str, limit: int, *, max_links: int | None = None) -> SourceFile:
+        held, name = self._holder(path)
+        try:
+            if held is not None and self._regular(held, name):
+                return self._taken(path, held.folder, name, f"{held.canonical}/{name}", limit, max_links)
+        except (OSError, Leaves):
+            pass  # gone, or something else by now: the other way tells which
+        return super().read(path, limit, max_links=max_links)
+
+    def stat_signature(self, path: str) -> Signature | None:
+        held, name = self._holder(path)
+        found = self._regular(held, name) if held is not None else None
+        return signature_of(found) if found is not None else super().stat_signature(path)
 
     def signatures(self, paths: Iterable[str]) -> dict[str, Signature | None]:
         return {path: self.stat_signature(path) for path in paths}
 
-    def _walk(self, path: str, spot: Spot, links: int) -> None:
-        if links != MAX_LINKS or not is_plain(path) or not self._at_hand(path, spot):
-            super()._walk(path, spot, links)
-
-    def _at_hand(self, path: str, spot: Spot) -> bool:
-        """Fills ``spot`` if there is a file where ``path`` says, without a link."""
-        folder, _, name = path.rpartition("/")
+    def _regular(self, held: _Held, name: str) -> os.stat_result | None:
         try:
-            holder, names = self._folder(folder or HERE)
-            found = self._access.lstat(holder, name)
-        except (OSError, Leaves, FileProblem):
-            return False
-        if not stat.S_ISREG(found.st_mode):
-            return False
-        spot.folders[0], spot.names, spot.leaf, spot.found = holder, names, name, found
-        return True
+            found = self._access.lstat(held.folder, name)
+        except (OSError, Leaves):
+            return None
+        return found if stat.S_ISREG(found.st_mode) else None
 
-    def _folder(self, path: str) -> tuple[Folder, list[str]]:
+    def _holder(self, path: str) -> tuple[_Held | None, str]:
+        """The folder right above ``path``, and the last name; None where it takes a closer look to say."""
+        folder, _, name = path.rpartition("/")
         if len(self._held) >= _MAX_HELD or time.monotonic() - self._since > _HELD_S:
             self.close()
             self._since = time.monotonic()
-        known = self._held.get(path)
-        return known if known is not None else self._hold(path)
+        if not folder or not is_plain(path):
+            return None, name
+        return self._held.get(folder) or self._hold(folder), name
 
-    def _hold(self, path: str) -> tuple[Folder, list[str]]:
-        spot = Spot([self._root], [])
+    def _hold(self, path: str) -> _Held | None:
         try:
-            super()._walk(path, spot, MAX_LINKS)
-            if spot.leaf is not None:
-                raise NotADirectoryError
-            if len(spot.folders) == 1:
-                return self._root, spot.names
-            self._held[path] = spot.folders.pop(), spot.names
-            return self._held[path]
-        finally:
-            for folder in spot.folders[1:]:
-                self._access.leave(folder)
+            with self._resolve(path) as spot:
+                if spot.leaf is not None or not spot.names:
+                    return None
+                self._held[path] = _Held(spot.folders.pop(), spot.canonical)
+                return self._held[path]
+        except FileProblem:
+            return None
