@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from evatui.kernel.admission.closure import check_integrity, check_schema, check_scripts
+from evatui.kernel.admission.closure import check_integrity, check_schema, check_scripts, shelf_of
 from evatui.kernel.admission.codes import diagnose
 from evatui.kernel.admission.fold import folded
 from evatui.kernel.admission.manifest import Reading, guess_id, read_manifest
@@ -61,8 +61,9 @@ def admit(
     check_integrity(reading.raw, snapshot, report)
     if not report.failed:
         check_supported(reading.raw, report)
-    takes, takes_problems = check_schema(reading.raw, "input_schema", snapshot, report)
-    gives, gives_problems = check_schema(reading.raw, "output_schema", snapshot, report)
+    shelf = shelf_of(reading.raw, snapshot)
+    takes, takes_problems = check_schema(reading.raw, "input_schema", snapshot, shelf, report)
+    gives, gives_problems = check_schema(reading.raw, "output_schema", snapshot, shelf, report)
     check_scripts(reading.raw, snapshot, report)
     denials = _denials(reading, policy, sandbox, policy_diagnostics)
     found = _by_stage([*report.found, *_unlike(takes_problems, gives_problems), *denials], snapshot)

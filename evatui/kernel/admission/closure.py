@@ -15,7 +15,7 @@ from evatui.kernel.workspace.files import FileProblem, ProblemKind, SourceFile
 from evatui.kernel.workspace.paths import InvalidPath, normal
 from evatui.kernel.workspace.snapshot import Snapshot
 
-__all__ = ["check_integrity", "check_schema", "check_scripts"]
+__all__ = ["check_integrity", "check_schema", "check_scripts", "shelf_of"]
 
 _OUTSIDE = (ProblemKind.OUTSIDE, ProblemKind.LINK)
 
@@ -28,16 +28,20 @@ def check_scripts(raw: Mapping[str, Any], snapshot: Snapshot, report: Report) ->
             _missing("EVA-501", path, problem, at, report)
 
 
+def shelf_of(raw: Mapping[str, Any], snapshot: Snapshot) -> Shelf:
+    """What the schemas of a manifest may refer to."""
+    scripts = {path for path, _ in _code_paths(raw.get("lua", {}))}
+    schemas = {_normal(path): file for path, file in snapshot.files.items() if path not in scripts}
+    return Shelf(schemas, snapshot.missing)
+
+
 def check_schema(
-    raw: Mapping[str, Any], name: str, snapshot: Snapshot, report: Report
+    raw: Mapping[str, Any], name: str, snapshot: Snapshot, shelf: Shelf, report: Report
 ) -> tuple[CompiledSchema | None, list[Diagnostic]]:
     """The schema under ``name``, and what is wrong in its own file; what is wrong with the path goes to ``report``."""
     schema, at = raw.get(name), (name,)
     if schema is None:
         return None, []
-    scripts = {path for path, _ in _code_paths(raw.get("lua", {}))}
-    schemas = {_normal(path): file for path, file in snapshot.files.items() if path not in scripts}
-    shelf = Shelf(schemas, snapshot.missing)
     for_objects = name == "input_schema"
     if not isinstance(schema, str):
         return inline_schema(report, at, shelf, for_objects)
@@ -51,9 +55,11 @@ def check_schema(
 
 def check_integrity(raw: Mapping[str, Any], snapshot: Snapshot, report: Report) -> None:
     """Each digest under ``integrity`` must be that of a file of this capability."""
+    if not raw.get("integrity"):
+        return
     by_path = {_normal(path): file for path, file in snapshot.files.items()}
     absent = {_normal(path) for path in snapshot.missing}
-    for path, digest in raw.get("integrity", {}).items():
+    for path, digest in raw["integrity"].items():
         at = ("integrity", path)
         file: SourceFile | None = by_path.get(_normal(path))
         if _normal(path) in absent:

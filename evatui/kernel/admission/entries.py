@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from evatui.kernel.admission.records import ListOf, Record
@@ -37,13 +37,18 @@ NAME_GLOB = Text(
 )
 ID_GLOB = Text("an id, or a pattern with *", re.compile(r"[A-Za-z0-9*][A-Za-z0-9_.*-]{0,127}", re.ASCII))
 
+_PATH = Text("a path relative to the workspace", longest=1_000)
+_ROOTED = Text("root, or root/sub/path", longest=1_000)
+_TOPIC = Text("a topic pattern such as /repo/**")
+_FLAG = Flag()
+
 
 @dataclass(frozen=True, slots=True)
 class FilePath:
     """A path to a file, relative to the workspace, with ``/``; kept as it is written."""
 
     def read(self, value: Any, at: Pointer, report: Report) -> Any:
-        text = Text("a path relative to the workspace", longest=1_000).read(value, at, report)
+        text = _PATH.read(value, at, report)
         if text is INVALID:
             return INVALID
         try:
@@ -62,7 +67,7 @@ class GrantPath:
     """``root`` or ``root/sub/path``, or ``*``."""
 
     def read(self, value: Any, at: Pointer, report: Report) -> Any:
-        text = Text("root, or root/sub/path", longest=1_000).read(value, at, report)
+        text = _ROOTED.read(value, at, report)
         if text is INVALID or text == ALL:
             return text
         if not _is_normal(text):
@@ -90,7 +95,7 @@ class Topic:
     """A topic pattern, or ``*``."""
 
     def read(self, value: Any, at: Pointer, report: Report) -> Any:
-        text = Text("a topic pattern such as /repo/**").read(value, at, report)
+        text = _TOPIC.read(value, at, report)
         if text is INVALID or text == ALL or is_topic_pattern(text):
             return text
         report.fault(Fault.FORM, f"{report.shown(at)} is no topic pattern such as /repo/**", at)
@@ -108,12 +113,16 @@ class Grant:
     """A permission list: entries, or ``"*"`` alone."""
 
     item: Rule
+    _list: ListOf = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_list", ListOf(self.item, star=True))
 
     def read(self, value: Any, at: Pointer, report: Report) -> Any:
-        return ListOf(self.item, star=True).read(value, at, report)
+        return self._list.read(value, at, report)
 
     def schema(self) -> dict[str, Any]:
-        return ListOf(self.item, star=True).schema()
+        return self._list.schema()
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +135,7 @@ class FlagOr:
     def read(self, value: Any, at: Pointer, report: Report) -> Any:
         if isinstance(value, dict):
             return self.record.read(value, at, report)
-        flag = Flag().read(value, at, report)
+        flag = _FLAG.read(value, at, report)
         if flag is True and self.refusal:
             report.fault(Fault.ASKS_ALL, f"{at[-1]}: true is refused: {self.refusal}", at)
             return INVALID

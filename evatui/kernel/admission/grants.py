@@ -120,7 +120,6 @@ def unite(parts: Iterable[Permissions]) -> Permissions:
     )
 
 
-@functools.lru_cache(_CACHED)
 def intersect(left: Permissions, right: Permissions) -> Permissions:
     """What both give, in the order of ``left``."""
     return _permissions({area.path: tuple(dict.fromkeys(_meets(area, left, right))) for area in AREAS})

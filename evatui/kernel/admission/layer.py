@@ -154,6 +154,8 @@ class Layer:
 
     def without_denied(self, asked: Permissions) -> Permissions:
         kept = tuple(name for name in asked.adapters.capabilities if not self.deny.name(name))
+        if kept == asked.adapters.capabilities:
+            return asked
         return replace(asked, adapters=replace(asked.adapters, capabilities=kept))
 
     def place(self, rule: str) -> str:

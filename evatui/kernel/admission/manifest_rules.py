@@ -31,6 +31,7 @@ _FUNCTION = Text("the name of a Lua function", re.compile(r"[A-Za-z_][A-Za-z0-9_
 _MODULE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*", re.ASCII)
 _TOOL_NAME = Text("a tool name", re.compile(r"[A-Za-z0-9_.-]{1,128}", re.ASCII))
 _SHA256 = Text("a SHA-256 digest of 64 hexadecimal digits", re.compile(r"[0-9a-fA-F]{64}", re.ASCII))
+_FILE = FilePath()
 _MODES = Choice(("normal", "team", "swarm", "ralph", "maintenance"))
 _AUDIT_LEVEL = Choice(tuple(AuditLevel))
 
@@ -56,7 +57,7 @@ class _SchemaRule:
             message = f"{at[-1]} wants a path or an inline schema, found {report.shown(at)}"
             report.fault(Fault.TYPE, message, at)
             return INVALID
-        return FilePath().read(value, at, report)
+        return _FILE.read(value, at, report)
 
     def schema(self) -> dict[str, Any]:
         return {"anyOf": [FilePath().schema(), {"type": "object"}]}

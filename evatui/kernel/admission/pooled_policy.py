@@ -42,21 +42,33 @@ class Policy:
     settings: Mapping[str, Any]
     _effective: dict[int, tuple[Manifest, Permissions]] = field(default_factory=dict, repr=False, compare=False)
     """By identity, which the kept manifest makes unique: hashing all permissions would cost more than the lookup."""
+    _known: dict[tuple[Permissions, Permissions], Permissions] = field(default_factory=dict, repr=False, compare=False)
 
     def granted(self, manifest: Manifest) -> Granted:
         """What every layer grants, without what deny takes away."""
-        return reduce(Granted.and_by, (layer.granted(manifest) for layer in self.layers))
+        first, *others = [layer.granted(manifest) for layer in self.layers]
+        return reduce(Granted.and_by, others, first)
 
     def effective(self, manifest: Manifest) -> Permissions:
         """What the manifest asks for and the policy gives now. Cheap: asked at every host call, on any thread."""
         known = self._effective.get(id(manifest))
         if known is not None and known[0] is manifest:
             return known[1]
-        both = intersect(self._without_denied(manifest.permissions), self.granted(manifest).permissions)
-        found = replace(both, adapters=replace(both.adapters, denied=self.deny.capabilities))
+        found = self._met(manifest.permissions, self.granted(manifest).permissions)
         if len(self._effective) >= _CACHED:
             self._effective.clear()
         self._effective[id(manifest)] = (manifest, found)
+        return found
+
+    def _met(self, asked: Permissions, given: Permissions) -> Permissions:
+        """Many manifests ask for the same."""
+        found = self._known.get((asked, given))
+        if found is None:
+            both = intersect(self._without_denied(asked), given)
+            found = replace(both, adapters=replace(both.adapters, denied=self.deny.capabilities))
+            if len(self._known) >= _CACHED:
+                self._known.clear()
+            self._known[asked, given] = found
         return found
 
     @property
@@ -93,6 +105,8 @@ class Policy:
 
     def _without_denied(self, asked: Permissions) -> Permissions:
         kept = tuple(name for name in asked.adapters.capabilities if not self.deny.name(name))
+        if kept == asked.adapters.capabilities:
+            return asked
         return replace(asked, adapters=replace(asked.adapters, capabilities=kept))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from evatui.kernel.admission.report import Fault, Pointer, Report, nearest
@@ -15,6 +15,7 @@ from evatui.kernel.workspace.yaml import Style
 __all__ = ["Field", "ListOf", "MapOf", "Record"]
 
 _UNSET: Any = object()
+_SEVERAL = (dict, list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,14 +108,17 @@ class Field:
     missing: Fault = Fault.MISSING
     pool: Callable[[Any, Any], Any] | None = None
     meet: Callable[[Any, Any], Any] | None = None
+    _fallback: Any = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        own = self.rule.complete({}) if isinstance(self.rule, Record) else INVALID
+        object.__setattr__(self, "_fallback", own if self.default is _UNSET else self.default)
 
     def fallback(self) -> Any:
-        if self.default is not _UNSET:
-            return _copy(self.default)
-        return self.rule.complete({}) if isinstance(self.rule, Record) else INVALID
+        return _copy(self._fallback)
 
     def absent(self) -> Any:
-        return self.fallback() if self.pool is None else INVALID
+        return _copy(self._fallback) if self.pool is None else INVALID
 
     def schema(self) -> dict[str, Any]:
         found = {"description": self.about, **self.rule.schema()}
@@ -123,9 +127,9 @@ class Field:
 
 def _copy(value: Any) -> Any:
     """Of a default: text, numbers, and collections of them."""
-    if isinstance(value, dict):
-        return {name: _copy(child) for name, child in value.items()}
-    return [_copy(child) for child in value] if isinstance(value, list) else value
+    if value.__class__ is dict:
+        return {name: _copy(child) if child.__class__ in _SEVERAL else child for name, child in value.items()}
+    return [_copy(child) for child in value] if value.__class__ is list else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,12 +142,16 @@ class Record:
     def read(self, value: Any, at: Pointer, report: Report) -> Any:
         if not isinstance(value, dict):
             return wrong_type(at, report, "a mapping")
-        for name in value:
-            if name not in self.fields:
-                self._unknown(name, value, at, report)
+        if not value.keys() <= self.fields.keys():
+            for name in value:
+                if name not in self.fields:
+                    self._unknown(name, value, at, report)
         values: dict[str, Any] = {}
         for name, entry in self.fields.items():
-            found = self._value(name, entry, value, at, report)
+            if name in value or entry.required:
+                found = self._value(name, entry, value, at, report)
+            else:
+                found = entry.absent()
             if found is not INVALID:
                 values[name] = found
         if self.check:

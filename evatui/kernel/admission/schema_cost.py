@@ -10,14 +10,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote
 
-__all__ = ["MAX_WAYS", "Ways", "pointer_steps", "refers", "resolve_pointer", "too_many_ways"]
+__all__ = ["MAX_WAYS", "Ways", "pointer_steps", "refers", "resolve_pointer"]
 
 MAX_WAYS = 100_000
 """Counting stops here."""
 
 _MAX_CHAIN = 150
 _ANY_DEPTH = -1
-_REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+_REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
 _SAME_VALUE = ("not", "if", "then", "else")
 _SAME_VALUE_LISTS = ("allOf", "anyOf", "oneOf")
 _EVERY_CHILD = ("contains", "propertyNames", "unevaluatedItems", "unevaluatedProperties")
@@ -73,7 +73,7 @@ class Ways:
         return most + sum(count(part) for part in every if part is not None)
 
     def _same_value(self, schema: Mapping[str, Any]) -> Iterator[Any]:
-        for name in _REFERENCES:
+        for name in ("$ref", "$dynamicRef", "$recursiveRef"):
             reference = schema.get(name)
             if isinstance(reference, str) and reference.startswith("#"):
                 yield resolve_pointer(self._document, unquote(reference[1:]))
@@ -84,15 +84,10 @@ class Ways:
         yield from _values(schema.get("dependencies"))
 
 
-def too_many_ways(document: Mapping[str, Any]) -> bool:
-    """Are there more than `MAX_WAYS`? Without references every part counts once, and no file holds so many."""
-    return refers(document) and Ways(document).unrolled() > MAX_WAYS
-
-
 def refers(value: Any) -> bool:
     """Is there a reference anywhere in a piece of a schema?"""
-    if isinstance(value, Mapping):
-        return any(name in _REFERENCES or refers(child) for name, child in value.items())
+    if isinstance(value, dict):
+        return not _REFERENCES.isdisjoint(value) or any(map(refers, value.values()))
     return isinstance(value, list) and any(map(refers, value))
 
 

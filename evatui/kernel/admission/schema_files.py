@@ -9,7 +9,7 @@ from typing import Any
 from evatui.kernel.admission.codes import diagnose
 from evatui.kernel.admission.json_tree import JsonProblem, parse_json, plain_json
 from evatui.kernel.admission.report import Pointer, Report
-from evatui.kernel.admission.schema_cost import MAX_WAYS, pointer_steps, too_many_ways
+from evatui.kernel.admission.schema_cost import MAX_WAYS, Ways, pointer_steps, refers
 from evatui.kernel.admission.schema_empty import dead_end, likely_object
 from evatui.kernel.admission.schema_rules import SchemaFault, schema_faults
 from evatui.kernel.admission.schema_shelf import Shelf
@@ -55,21 +55,22 @@ def _compiled(
 ) -> tuple[CompiledSchema | None, list[Diagnostic]]:
     shelf.draft = own.get("$schema")
     found = list(_placed(tree, schema_faults(own, partial(shelf.problem, base=base))))
-    reached = shelf.reached(own, base)
+    reached = shelf.reached(own, base) if (linked := refers(own)) else {}
     for path, file in reached.items():
         if isinstance(file.document, dict):
             found += _placed(file.node, schema_faults(file.document, partial(shelf.problem, base=path)))
     if any(fault.level is Level.ERROR for fault in found):
         return None, found
-    schema, wrong = _whole(tree, shelf.bundled(own, base, reached), for_objects)
+    document = shelf.bundled(own, base, reached)
+    if linked and Ways(document).unrolled() > MAX_WAYS:  # without references no file has so many parts
+        message = f"alternatives and references lead to one value in more than {MAX_WAYS:,} ways"
+        return None, [*found, diagnose("EVA-307", message, _head(tree()))]
+    schema, wrong = _whole(tree, document, for_objects)
     return schema, [*found, *wrong]
 
 
 def _whole(tree: _Tree, document: dict[str, Any], for_objects: bool) -> tuple[CompiledSchema | None, list[Diagnostic]]:
     """With everything in it that is referred to; that is where some things first show."""
-    if too_many_ways(document):
-        message = f"alternatives and references lead to one value in more than {MAX_WAYS:,} ways"
-        return None, [diagnose("EVA-307", message, _head(tree()))]
     schema, wrong = _by_the_library(tree, document)
     if for_objects and not (schema and schema.fits(likely_object(document))):
         end = dead_end(document)

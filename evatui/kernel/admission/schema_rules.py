@@ -107,11 +107,11 @@ def _no_draft(draft: Any) -> str:
 
 def _subschemas(schema: Any, at: Pointer = ()) -> Iterator[tuple[Pointer, Mapping[str, Any]]]:
     """The schema and every schema within it, with the place of each; booleans and broken parts are left out."""
-    if not isinstance(schema, Mapping):
+    if not isinstance(schema, dict):
         return
     yield at, schema
     for name, child in schema.items():
-        if name in _NAMED and isinstance(child, Mapping):
+        if name in _NAMED and isinstance(child, dict):
             for key, entry in child.items():
                 yield from _subschemas(entry, (*at, name, key))
         elif name in _SEVERAL and isinstance(child, list):
@@ -131,7 +131,7 @@ def _own_faults(at: Pointer, schema: Mapping[str, Any], document: Any, registry:
                 yield SchemaFault("EVA-305", f"{name} inside a schema starts another one", (*at, name), key=True)
         elif name == "pattern" and isinstance(child, str):
             yield from _pattern(child, (*at, name), key=False)
-        elif name == "patternProperties" and isinstance(child, Mapping):
+        elif name == "patternProperties" and isinstance(child, dict):
             for pattern in child:
                 yield from _pattern(pattern, (*at, name, pattern), key=True)
         elif name not in _KNOWN and (near := nearest(name, _KNOWN)) is not None:
