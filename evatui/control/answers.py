@@ -24,6 +24,7 @@ __all__ = ["inspected", "listed", "status"]
 
 
 _MAX_FILES = 200
+_MAX_WARNINGS = 200
 
 
 def status(runtime: Runtime, socket: str | None) -> dict[str, Any]:
@@ -99,7 +100,19 @@ def listed(runtime: Runtime) -> dict[str, Any]:
         "files": [{"path": clean_line(path), "why": _why_idle(path)} for path in runtime.reloader.idle[:_MAX_FILES]],
         "more_files": max(0, len(runtime.reloader.idle) - _MAX_FILES),
         "problems": _problems(runtime),
+        "warnings": _warnings(runtime),
     }
+
+
+def _warnings(runtime: Runtime) -> list[dict[str, Any]]:
+    """What sound capabilities say beside, of each the version on disk."""
+    found = [
+        {"id": key, **warning.to_json()}
+        for key, capability in sorted(runtime.registry.capabilities.items())
+        if capability.candidate is not None and capability.rejection is None and not capability.gone
+        for warning in capability.candidate.warnings
+    ]
+    return found[:_MAX_WARNINGS]
 
 
 def _shadowed(runtime: Runtime) -> list[dict[str, Any]]:
@@ -161,6 +174,7 @@ def inspected(runtime: Runtime, capability: Capability) -> dict[str, Any]:
             "explained": explained(manifest, policy) if policy and manifest else {},
         },
         "held": held_of(capability),
+        "warnings": [warning.to_json() for warning in candidate.warnings] if candidate else [],
         "digests": {path: file.digest for path, file in candidate.snapshot.files.items()} if candidate else {},
         "truths": {
             "on_disk": {"status": disk_status(capability), "digest": capability.disk_digest or None},

@@ -9,6 +9,7 @@ from typing import Any
 from evatui.kernel.admission.codes import diagnose
 from evatui.kernel.admission.json_tree import JsonProblem, parse_json, plain_json
 from evatui.kernel.admission.report import Pointer, Report
+from evatui.kernel.admission.schema_circle import circle
 from evatui.kernel.admission.schema_cost import MAX_WAYS, Ways, pointer_steps
 from evatui.kernel.admission.schema_empty import dead_end
 from evatui.kernel.admission.schema_rules import SchemaFault, schema_faults
@@ -76,9 +77,13 @@ def _compiled(
 
 def _of_the_whole(tree: _Tree, document: dict[str, Any], for_objects: bool) -> Iterator[Diagnostic]:
     """What shows only where everything that is referred to is there."""
-    if Ways(document).unrolled() > MAX_WAYS:
+    ways = Ways(document)
+    if ways.unrolled() > MAX_WAYS:
         message = f"alternatives and references lead to one value in more than {MAX_WAYS:,} ways"
         yield diagnose("EVA-307", message, _head(tree()))
+    elif ways.returns and (at := circle(document)) is not None:
+        message = "the reference leads back to itself without a step into the value"
+        yield diagnose("EVA-308", message, place(tree(), at))
     elif for_objects and (end := dead_end(document)) is not None:
         at = tuple(pointer_steps(end.pointer))
         yield diagnose(
@@ -88,10 +93,11 @@ def _of_the_whole(tree: _Tree, document: dict[str, Any], for_objects: bool) -> I
 
 def _no_json(problem: JsonProblem, name: str) -> Diagnostic:
     code = "EVA-307" if problem.too_large else "EVA-303"
+    message = problem.message if problem.too_large else f"the schema is not valid JSON: {problem.message}"
     spans = [problem.place.span(name)]
     if problem.other:
         spans.append(problem.other.span(name, "first given here", primary=False))
-    return diagnose(code, f"the schema is not valid JSON: {problem.message}", *spans)
+    return diagnose(code, message, *spans)
 
 
 def _placed(tree: _Tree, faults: list[SchemaFault]) -> Iterator[Diagnostic]:

@@ -265,7 +265,7 @@ class Call(Generic[T]):
     def _load(self, state: StatePort) -> Outcome:
         answer = self._run(state.load, self._owner.program)
         if isinstance(answer, Missing):
-            return Verdict(ErrorKind.NOT_FOUND, f"the script defines no function '{answer.name}'")
+            return Verdict(ErrorKind.NOT_FOUND, f"the script defines no function '{answer.name}'", missing=answer.name)
         if isinstance(answer, Unheard):
             return _lost(answer)
         return _FAILED if isinstance(answer, (Question, Refused)) else answer

@@ -56,6 +56,11 @@ class Change:
         return self.ruling.diagnostics if self.ruling is not None and self.action is Action.HOLD else ()
 
     @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        """What a version that is no refusal says beside: it serves all the same."""
+        return self.verdict.warnings if isinstance(self.verdict, Candidate) else ()
+
+    @property
     def change_class(self) -> ChangeClass | None:
         if self.action in (Action.UNCHANGED, Action.REJECT):
             return None
@@ -77,6 +82,7 @@ class Change:
             "diff": {**self.diff, "permissions": self.ruling.differences()} if self.ruling else dict(self.diff),
             "examples": [],
             "diagnostics": [diagnostic.to_json() for diagnostic in self.diagnostics],
+            "warnings": [warning.to_json() for warning in self.warnings],
             "reason": self.reason,
         }
 
