@@ -144,7 +144,7 @@ async def test_a_call_that_is_ended_meanwhile_asks_for_nothing_more(
 async def test_a_disk_that_never_answers_costs_its_thread_and_nothing_else(
     monkeypatch: pytest.MonkeyPatch, disk: Disk
 ) -> None:
-    monkeypatch.setattr("evatui.kernel.lua.call.GRACE_S", 0.02)
+    monkeypatch.setattr("evatui.kernel.lua.ending.GRACE_S", 0.02)
     engine = Engine()
     loaded = await engine.load(program(SOURCE), timeout_s=5)
     assert kind_of(await call(loaded, entry="look", host=disk, seconds=0.02)) is ErrorKind.TIMEOUT

@@ -257,7 +257,7 @@ async def test_health_while_all_slots_are_taken(engine: Engine) -> None:
 async def test_a_thread_that_does_not_come_back_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     """Stands for a call into C that nothing can end: here the kill itself does nothing."""
     monkeypatch.setattr(State, "kill", lambda self: None)
-    monkeypatch.setattr("evatui.kernel.lua.call.GRACE_S", 0.02)
+    monkeypatch.setattr("evatui.kernel.lua.ending.GRACE_S", 0.02)
     engine = Engine()
     loaded = await engine.load(program("function invoke(ctx, n) for i = 1, n do end return n end"), timeout_s=5)
     assert kind_of(await call(loaded, 50_000_000, seconds=0.02)) is ErrorKind.TIMEOUT

@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from evatui.kernel.lua import Engine, LoadedProgram, Returned, Verdict, Workers
-from evatui.kernel.lua.call import _RUNNING
+from evatui.kernel.lua.ending import Phase
 from evatui.kernel.lua.worker.facts import sandbox_facts
 from evatui.kernel.lua.worker.launch import NotLaunched
 from evatui.kernel.lua.worker.nursery import Nursery
@@ -106,7 +106,7 @@ async def test_a_call_whose_worker_dies_before_it_takes_it_is_given_to_another(o
 
 def asked_of_worker(loaded: LoadedProgram) -> bool:
     """Whether a call waits for its worker's answer."""
-    return any(one._phase is _RUNNING for one in loaded._calls)
+    return any(one._phase is Phase.RUNNING for one in loaded._calls)
 
 
 async def test_calls_in_several_processes_at_once(owner: Engine) -> None:
