@@ -5,12 +5,16 @@ from __future__ import annotations
 import datetime as dt
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from evatui.kernel.model.clock import rfc3339
 from evatui.kernel.model.ids import generation_id
 from evatui.kernel.storage.database import Database
 
-__all__ = ["GenerationRecord", "History", "Hold"]
+__all__ = ["ABSENT", "GenerationRecord", "History", "Hold", "Quarantine", "Served"]
+
+ABSENT: Final = ""
+"""In place of a digest: there is no manifest on disk."""
 
 
 class Hold(StrEnum):
@@ -26,6 +30,29 @@ class GenerationRecord:
 
     number: int
     generation_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A generation that went into service, last at ``at``."""
+
+    number: int
+    generation_id: str
+    version: str
+    digest: str
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Quarantine:
+    """Bytes, or `ABSENT`, that must not decide what serves until they change or someone tries them again."""
+
+    capability_id: str
+    digest: str
+    generation: int | None
+    reason: str
+    actor: str
+    at: str
 
 
 class History:
@@ -73,3 +100,58 @@ class History:
     def holds(self) -> dict[str, Hold]:
         with self._database.transaction() as rows:
             return {name: Hold(hold) for name, hold in rows.execute("SELECT capability_id, hold FROM holds")}
+
+    def serves(self, capability_id: str, number: int, at: dt.datetime) -> None:
+        """The generation goes into service."""
+        with self._database.transaction() as rows:
+            rows.execute(
+                "INSERT INTO servings (capability_id, generation, at) VALUES (?, ?, ?)",
+                (capability_id, number, rfc3339(at)),
+            )
+
+    def served(self, most: int) -> dict[str, list[Served]]:
+        """What served of each id, the latest first, each digest once, at most ``most`` of an id.
+
+        In the order in which they went into service, whatever the clock said then.
+        """
+        found: dict[str, list[Served]] = {}
+        with self._database.transaction() as rows:
+            for capability_id, *fields in rows.execute(
+                "SELECT capability_id, number, generation_id, version, digest, at FROM ("
+                " SELECT g.capability_id, g.number, g.generation_id, g.version, g.digest, s.at, s.seq,"
+                "  row_number() OVER (PARTITION BY g.capability_id, g.digest ORDER BY s.seq DESC) AS latest"
+                "  FROM servings AS s JOIN generations AS g ON g.number = s.generation"
+                ") WHERE latest = 1 ORDER BY seq DESC"
+            ):
+                versions = found.setdefault(capability_id, [])
+                if len(versions) < most:
+                    versions.append(Served(*fields))
+        return found
+
+    def quarantine(self, quarantine: Quarantine) -> None:
+        with self._database.transaction() as rows:
+            rows.execute(
+                "INSERT OR REPLACE INTO quarantines VALUES (?, ?, ?, ?, ?, ?)",
+                (
+                    quarantine.capability_id,
+                    quarantine.digest,
+                    quarantine.generation,
+                    quarantine.reason,
+                    quarantine.actor,
+                    quarantine.at,
+                ),
+            )
+
+    def release(self, capability_id: str, digest: str) -> None:
+        """Lifts a quarantine."""
+        with self._database.transaction() as rows:
+            rows.execute("DELETE FROM quarantines WHERE capability_id = ? AND digest = ?", (capability_id, digest))
+
+    def quarantines(self) -> dict[str, dict[str, Quarantine]]:
+        """Every one, by id and digest."""
+        found: dict[str, dict[str, Quarantine]] = {}
+        with self._database.transaction() as rows:
+            for fields in rows.execute("SELECT capability_id, digest, generation, reason, actor, at FROM quarantines"):
+                quarantine = Quarantine(*fields)
+                found.setdefault(quarantine.capability_id, {})[quarantine.digest] = quarantine
+        return found

@@ -18,7 +18,7 @@ from evatui.kernel.workspace.reading import file_diagnostic, read_under
 from evatui.kernel.workspace.schema_references import referred_by, referred_in
 from evatui.kernel.workspace.yaml import MAX_BYTES, Node, YamlProblem, parse, place
 
-__all__ = ["MAX_SOURCES", "MAX_SOURCE_BYTES", "Snapshot", "take_snapshot"]
+__all__ = ["MAX_SOURCES", "MAX_SOURCE_BYTES", "Snapshot", "kept_file", "kept_snapshot", "take_snapshot"]
 
 MAX_SOURCE_BYTES = 1 << 20
 """Of a script, a module or a schema."""
@@ -72,6 +72,18 @@ def take_snapshot(tree: Tree, layout: Layout, path: str) -> Snapshot:
         else:
             since, unchanged_s = time.monotonic(), 0.0
     return reader.snapshot(current)
+
+
+def kept_file(path: str, data: bytes) -> SourceFile:
+    """A file that is not read from the disk, and so has no signature."""
+    return SourceFile(path, data, hashlib.sha256(data).hexdigest(), _UNREAD.signature)
+
+
+def kept_snapshot(path: str, manifest: SourceFile, files: Mapping[str, SourceFile]) -> Snapshot:
+    """The snapshot of these files, as if the disk held them; there is nothing in it to compare with the disk."""
+    node, problems = _parsed(manifest.data, path)
+    closure = _Closure(path, manifest, files, {}, node, problems, 0)
+    return Snapshot(path, manifest, node, problems, files, {}, closure.digest(), {})
 
 
 _Source = SourceFile | FileProblem
@@ -181,15 +193,14 @@ class _Reader:
         return self._parsed[1:]
 
     def _parse_bytes(self, data: bytes) -> tuple[Node | None, tuple[Diagnostic, ...]]:
-        try:
-            node = parse(data, self._path)
-        except YamlProblem as problem:
-            return None, problem.diagnostics
+        node, problems = _parsed(data, self._path)
+        if node is None:
+            return None, problems
         named = len(self._references(node))
         if named > MAX_SOURCES:
             message = f"the manifest names {named:,} files; at most {MAX_SOURCES} are read"
             return None, (reading_diagnostic("EVA-118", message, place(node, ["lua", "modules"])),)
-        return node, ()
+        return node, problems
 
     def _references(self, node: Node | None) -> dict[str, list[Sequence[str]]]:
         """Path to the folders that it must lie in: one list for each way in which it is used."""
@@ -199,6 +210,13 @@ class _Reader:
         for path in _texts(_child(node, "input_schema"), _child(node, "output_schema")):
             found.setdefault(path, []).append(self._layout.schemas)
         return found
+
+
+def _parsed(data: bytes, path: str) -> tuple[Node | None, tuple[Diagnostic, ...]]:
+    try:
+        return parse(data, path), ()
+    except YamlProblem as problem:
+        return None, problem.diagnostics
 
 
 def _referred(path: str, source: _Source) -> list[str]:
