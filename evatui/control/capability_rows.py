@@ -78,7 +78,7 @@ def generation_rows(capability: Capability) -> list[GenerationRow]:
     """
     active = capability.active
     serving = active.digest if active else None
-    restorable = {kept.name.id for kept in capability.kept if kept.candidate.snapshot.digest != serving}
+    restorable = {kept.name.id for kept in capability.kept if kept.digest != serving}
     live = [*reversed(capability.draining)]
     if active is not None:
         live.insert(0, active)

@@ -111,11 +111,10 @@ def test_a_quarantine_outlives_a_restart_until_it_is_lifted(tmp_path: Path) -> N
     given = Quarantine("a", "d1", 3, "rolled_back", "ann", "2026-01-02T00:00:00Z")
     absent = Quarantine("a", ABSENT, None, "rolled_back", "ann", "2026-01-02T00:00:00Z")
     database = Database(path)
-    History(database).quarantine(given)
-    History(database).quarantine(absent)
+    History(database).quarantine("a", [given, absent], [])
     database.close()
     database = Database(path)
     assert History(database).quarantines() == {"a": {"d1": given, ABSENT: absent}}
-    History(database).release("a", "d1")
+    History(database).quarantine("a", [], ["d1"])
     assert History(database).quarantines() == {"a": {ABSENT: absent}}
     database.close()

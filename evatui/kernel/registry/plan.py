@@ -15,6 +15,7 @@ from evatui.kernel.model.ids import fold
 from evatui.kernel.registry.capability import Capability
 from evatui.kernel.registry.diff import difference
 from evatui.kernel.registry.ruling import Ruling
+from evatui.kernel.storage.history import ABSENT
 
 __all__ = ["KNOWN", "Action", "Change", "compare", "main_verdicts", "plan_digest"]
 
@@ -126,7 +127,7 @@ def compare(
     changes += [
         Change(key, capability.path, gone, source=_serving(capability))
         for key, capability in sorted(capabilities.items())
-        if key not in named and not capability.gone
+        if key not in named and not capability.gone and ABSENT not in capability.quarantined
     ]
     return changes
 
@@ -156,7 +157,7 @@ def _judge(candidate: Candidate, capability: Capability | None, explicit: bool) 
         return Action.ADD, ""
     if capability.active is not None and capability.active.digest == digest:
         return Action.UNCHANGED, ""
-    if capability.quarantined == digest:
+    if digest in capability.quarantined:
         return Action.HOLD, Reason.QUARANTINED.value
     if not explicit:
         refused = capability.rejection

@@ -62,6 +62,11 @@ class ContentStore:
             raise ContentLost(_DAMAGED)
         return snapshot
 
+    def paths(self) -> dict[str, str]:
+        """Where the manifest of each kept version lay, by digest."""
+        with self._database().transaction() as rows:
+            return dict(rows.execute("SELECT digest, path FROM closures").fetchall())
+
     def retain(self, digests: Collection[str]) -> None:
         """Lets go of every other version."""
         with self._database().transaction() as rows:

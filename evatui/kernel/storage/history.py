@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -128,24 +129,17 @@ class History:
                     versions.append(Served(*fields))
         return found
 
-    def quarantine(self, quarantine: Quarantine) -> None:
+    def quarantine(self, capability_id: str, new: Iterable[Quarantine], lifted: Iterable[str]) -> None:
+        """Both at once; ``lifted`` are digests."""
         with self._database.transaction() as rows:
-            rows.execute(
-                "INSERT OR REPLACE INTO quarantines VALUES (?, ?, ?, ?, ?, ?)",
-                (
-                    quarantine.capability_id,
-                    quarantine.digest,
-                    quarantine.generation,
-                    quarantine.reason,
-                    quarantine.actor,
-                    quarantine.at,
-                ),
+            rows.executemany(
+                "DELETE FROM quarantines WHERE capability_id = ? AND digest = ?",
+                [(capability_id, digest) for digest in lifted],
             )
-
-    def release(self, capability_id: str, digest: str) -> None:
-        """Lifts a quarantine."""
-        with self._database.transaction() as rows:
-            rows.execute("DELETE FROM quarantines WHERE capability_id = ? AND digest = ?", (capability_id, digest))
+            rows.executemany(
+                "INSERT OR REPLACE INTO quarantines VALUES (?, ?, ?, ?, ?, ?)",
+                [(one.capability_id, one.digest, one.generation, one.reason, one.actor, one.at) for one in new],
+            )
 
     def quarantines(self) -> dict[str, dict[str, Quarantine]]:
         """Every one, by id and digest."""
