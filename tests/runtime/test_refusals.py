@@ -56,7 +56,7 @@ async def test_a_restart_and_a_removed_file_take_nothing_of_it_away(start, works
     await runtime.close()
     runtime = await start()
     (after,) = await tell(runtime)
-    assert (after["in_force"], after["serving"]) == (True, None)
+    assert (after["in_force"], after["serving"]) == (True, "g1")
     same = ("against", "difference", "diff", "digest", "diagnostics")
     assert [after[key] for key in same] == [before[key] for key in same]
     await runtime.close()

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from evatui.kernel.model.errors import CallFailed, ErrorKind
 from evatui.kernel.model.lifecycle import State
+from evatui.kernel.registry.capability import KEPT_FOR_ROLLBACK
 from tests.runtime.conftest import ANN, call
 from tests.support.workspaces import SCRIPT, save
 
@@ -170,3 +173,15 @@ async def test_a_drain_is_not_undone_by_a_start_beside_a_refused_file(start, wor
     await runtime.close()
     runtime = await start()
     assert "greet" not in runtime.table.active
+
+
+async def test_only_so_many_versions_are_kept(start, workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evatui.kernel.registry.publisher._RETAIN_EVERY", 1)
+    runtime = await start()
+    first = runtime.table.active["greet"].name
+    for number in range(KEPT_FOR_ROLLBACK):
+        await updated(runtime, workspace, f"v{number}")
+    with pytest.raises(CallFailed, match="no such generation"):
+        await runtime.operations.rollback("greet", ANN, to=first.short)
+    with closing(sqlite3.connect(workspace / ".eva/store/content.db")) as rows:
+        assert rows.execute("SELECT count(*) FROM closures").fetchone() == (KEPT_FOR_ROLLBACK,)

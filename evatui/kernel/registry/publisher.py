@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from dataclasses import dataclass
 
 from evatui.kernel.admission.policy import Policy
@@ -11,7 +12,7 @@ from evatui.kernel.model.call import Actor
 from evatui.kernel.model.clock import Clock
 from evatui.kernel.model.diagnostic import Reason
 from evatui.kernel.model.lifecycle import State
-from evatui.kernel.registry.capability import Capability
+from evatui.kernel.registry.capability import KEPT_FOR_ROLLBACK, Capability
 from evatui.kernel.registry.gate import Gate
 from evatui.kernel.registry.generation import GenerationId
 from evatui.kernel.registry.registry import Registry
@@ -22,6 +23,8 @@ from evatui.kernel.storage.database import StorageError
 from evatui.kernel.storage.history import ABSENT, History
 
 __all__ = ["Ended", "Publisher"]
+
+_RETAIN_EVERY = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,8 @@ class Publisher:
         self._clock = clock
         self._max_live = max_live
         self._coming: dict[str, _Coming] = {}
+        self._keeping = threading.Lock()
+        self._kept = 0
 
     async def bring_up(self, capability: Capability, candidate: Candidate, ruling: Ruling, actor: Actor) -> Ended:
         """Serves what the disk holds: shadow load, health, the gate's ruling, publish; only the latest version wanted.
@@ -153,7 +158,7 @@ class Publisher:
             if unhealthy is not None:
                 registry.refuse(capability, unhealthy, actor)
                 return Ended(rejected=unhealthy)
-            now = await asyncio.to_thread(self._pass, capability, candidate, ruling, name, ordered=ticket is None)
+            now = await asyncio.to_thread(self._pass, capability, candidate, ruling, name, ticket, fresh)
             if _overtaken(capability, ticket):
                 registry.forget_attempt(capability, actor)
                 return Ended()
@@ -171,17 +176,33 @@ class Publisher:
                 loaded.close()
 
     def _pass(
-        self, capability: Capability, candidate: Candidate, ruling: Ruling, name: GenerationId, *, ordered: bool
+        self,
+        capability: Capability,
+        candidate: Candidate,
+        ruling: Ruling,
+        name: GenerationId,
+        ticket: int | None,
+        fresh: bool,
     ) -> Ruling:
         """Blocking. The ruling of now; where it lets the version into service, that is recorded, and it kept, first."""
         now = self._gate.rule_again(candidate, ruling)
+        ordered = ticket is None
         if ordered or not now.held:
-            self._store.save(candidate.snapshot)
-            self._gate.serves(candidate, now.policy, name)
-            self._history.serves(candidate.id, name.number, self._clock.now())
+            self._gate.serves(candidate, now.policy, name, in_place=ordered and not fresh)
+            self._keep(candidate, name)
         if not ordered and not now.held and ABSENT in capability.quarantined:
             self._history.quarantine(capability.id, [], [ABSENT])
         return now
+
+    def _keep(self, candidate: Candidate, name: GenerationId) -> None:
+        """So that it can be brought back. Under a lock: what is just being saved is not in the history yet."""
+        with self._keeping:
+            self._store.save(candidate.snapshot)
+            self._history.serves(candidate.id, name.number, self._clock.now())
+            if self._kept % _RETAIN_EVERY == 0:
+                served = self._history.served(KEPT_FOR_ROLLBACK)
+                self._store.retain({one.digest for versions in served.values() for one in versions})
+            self._kept += 1
 
     async def _name(self, capability: Capability, candidate: Candidate, *, fresh: bool) -> GenerationId:
         record = await asyncio.to_thread(
