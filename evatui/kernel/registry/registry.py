@@ -13,6 +13,7 @@ from typing import Any
 
 from evatui.kernel.admission.verdict import Candidate, Rejection
 from evatui.kernel.lua.engine import LoadedProgram
+from evatui.kernel.model.adapter import Adapter
 from evatui.kernel.model.call import KERNEL, Actor
 from evatui.kernel.model.clock import Clock
 from evatui.kernel.model.diagnostic import Reason
@@ -38,6 +39,8 @@ class Registry:
         self.strays: dict[str, tuple[Rejection, str]] = {}
         """Refused files that speak for no capability, by path, with the time of the refusal."""
         self.remembered: Mapping[str, Remembered] = {}
+        self.adapters: tuple[Adapter, ...] = ()
+        """Providers that are no capabilities: sound manifests, whether or not there is a way to reach them."""
         self.trail = Trail()
         self.journal = journal
         self.refusals = refusals

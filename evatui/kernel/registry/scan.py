@@ -6,10 +6,12 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from evatui.kernel.admission.adapters import AdaptersResult, load_adapters
 from evatui.kernel.admission.admit import admit, duplicates
 from evatui.kernel.admission.layer import LayerName
 from evatui.kernel.admission.policy import Policy, PolicyResult, load_policy
 from evatui.kernel.admission.verdict import Candidate, Rejection
+from evatui.kernel.model.adapter import Adapter
 from evatui.kernel.model.diagnostic import Diagnostic
 from evatui.kernel.model.sandbox import SandboxFacts
 from evatui.kernel.workspace.discover import discover
@@ -21,7 +23,8 @@ from evatui.kernel.workspace.snapshot import Snapshot, take_snapshot
 
 __all__ = ["Scan", "Scanner"]
 
-_POLICY_BYTES = 1 << 20
+_FILE_BYTES = 1 << 20
+"""Of a policy, and of the manifest of an adapter."""
 _SETTLE_SECONDS = 0.05
 
 
@@ -34,6 +37,7 @@ class Scan:
 
     verdicts: Mapping[str, Candidate | Rejection]
     policy: Policy
+    adapters: tuple[Adapter, ...]
     problems: tuple[Diagnostic, ...]
     idle: tuple[str, ...]
 
@@ -55,6 +59,8 @@ class Scanner:
         self._tree = tree
         self._policy: PolicyResult | None = None
         self._policy_signatures: tuple[Mapping[str, Signature | None], Signature | None] = ({}, None)
+        self._adapters = AdaptersResult()
+        self._adapter_signatures: Mapping[str, Signature | None] = {}
         self._seen: dict[str, _Seen] = {}
 
     def scan(self, changed: frozenset[str], owners: Mapping[str, str]) -> Scan:
@@ -65,6 +71,7 @@ class Scanner:
         found = discover(self._tree, self._layout)
         in_force = self._policy_of(found.policies, changed)
         policy, policy_problems = in_force.policy, in_force.diagnostics
+        adapters = self._adapters_of(found.adapters, changed)
         still = self._still(changed, policy.epoch)
         seen: dict[str, _Seen] = {}
         for path in found.manifests:
@@ -88,7 +95,8 @@ class Scanner:
         return Scan(
             {verdict.path: verdict for verdict in judged},
             policy,
-            (*found.problems, *policy_problems),
+            adapters.adapters,
+            (*found.problems, *policy_problems, *adapters.diagnostics),
             _idle(found.others, seen.values()),
         )
 
@@ -117,7 +125,7 @@ class Scanner:
             return known
         self._policy_signatures = signatures
         operator = self._operators(known.policy if known else None)
-        files = [self._file(path) for path in paths]
+        files = [self._file(path, self._layout.policies) for path in paths]
         self._policy = load_policy(files, known.policy if known else None, operator)
         return self._policy
 
@@ -125,15 +133,24 @@ class Scanner:
         """The operator's own file. One that is gone counts as gone only when it still is a moment later."""
         if self._home is None:
             return None
-        found = self._home.read_policy(_POLICY_BYTES)
+        found = self._home.read_policy(_FILE_BYTES)
         if found is None and known is not None and known.layer(LayerName.OPERATOR) is not None:
             time.sleep(_SETTLE_SECONDS)
-            return self._home.read_policy(_POLICY_BYTES)
+            return self._home.read_policy(_FILE_BYTES)
         return found
 
-    def _file(self, path: str) -> SourceFile | FileProblem:
+    def _adapters_of(self, paths: tuple[str, ...], changed: frozenset[str]) -> AdaptersResult:
+        """Read again where a file is named as changed, or a signature moved."""
+        signatures = self._tree.signatures(paths)
+        named = not changed or not changed.isdisjoint(paths)
+        if named or signatures != self._adapter_signatures:
+            self._adapter_signatures = signatures
+            self._adapters = load_adapters([self._file(path, self._layout.adapters) for path in paths])
+        return self._adapters
+
+    def _file(self, path: str, folders: tuple[str, ...]) -> SourceFile | FileProblem:
         try:
-            return read_under(self._tree, path, _POLICY_BYTES, self._layout.policies)
+            return read_under(self._tree, path, _FILE_BYTES, folders)
         except FileProblem as problem:
             return problem
 
