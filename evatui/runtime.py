@@ -77,7 +77,7 @@ class Runtime:
         self,
         layout: Layout,
         tree: Tree,
-        database: Database,
+        databases: Mapping[str, Database],
         store: ContentStore,
         audit: AuditLog,
         clock: Clock,
@@ -91,6 +91,7 @@ class Runtime:
         self.since: dt.datetime = clock.now()
         self.audit = audit
         self.bus = EventBus(clock)
+        database = databases[_STATE_DB]
         self.history = History(database)
         self.watch: Watch | None = None
         self.lost = ""
@@ -99,7 +100,7 @@ class Runtime:
         """Called on the loop, once, when ``lost`` was set: whoever opened the runtime is to close it."""
         self.on_look: Callable[[], Awaitable[None]] = _nothing
         """Awaited after each look at the state folder, once a second."""
-        self._database = database
+        self._databases = databases
         self._store = store
         self._tree = tree
         self.sandbox = sandbox_facts()
@@ -139,7 +140,7 @@ class Runtime:
         self.approvals = Approvals(self.registry, self.reloader, self.gate, clock)
         self.calls = Calls(self.registry, host, audit, clock, self._permissions, self._levels, layout.name)
         self.shadow = shadow
-        self._keeper = Keeper(layout.state_dir, lock, audit, database)
+        self._keeper = Keeper(layout.state_dir, lock, audit, databases)
         self._keeping: asyncio.Task[None] | None = None
         self._watching: asyncio.Task[None] | None = None
         self._closed = False
@@ -284,8 +285,9 @@ class Runtime:
         self.engine.close()
         self.workers.close()
         self.audit.close()
-        self._database.close()
         self._store.close()
+        for database in self._databases.values():
+            database.close()
         self._tree.close()
 
     def _permissions(self, candidate: Candidate) -> Permissions:
@@ -325,12 +327,12 @@ def _build(
     state_dir = layout.state_dir
     if writes:
         state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-        database = Database(state_dir / _STATE_DB)
         content = Database(state_dir / _CONTENT_DB, CONTENT)
+        databases = {_STATE_DB: Database(state_dir / _STATE_DB), _CONTENT_DB: content}
         store = ContentStore(lambda: content)
         audit = AuditLog.open(state_dir / AUDIT_DIR, layout.audit, clock)
     else:
-        database = Database.copy_of(state_dir / _STATE_DB)
+        databases = {_STATE_DB: Database.copy_of(state_dir / _STATE_DB)}
         store = ContentStore(lambda: Database.copy_of(state_dir / _CONTENT_DB, CONTENT))
         audit = MemoryAudit(clock, state_dir / AUDIT_DIR)
-    return cls(layout, tree, database, store, audit, clock, writes=writes, lock=lock, home=home)
+    return cls(layout, tree, databases, store, audit, clock, writes=writes, lock=lock, home=home)

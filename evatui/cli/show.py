@@ -18,6 +18,7 @@ __all__ = [
     "show_audit",
     "show_capabilities",
     "show_diagnostics",
+    "show_history",
     "show_outline",
     "show_plan",
     "show_receipt",
@@ -116,6 +117,18 @@ def _capability(row: Mapping[str, Any]) -> tuple[str | Text, ...]:
 def _place(diagnostic: Mapping[str, Any]) -> str:
     spans = diagnostic.get("spans") or ()
     return f"{spans[0]['file']}:{spans[0]['line']}" if spans else ""
+
+
+def show_history(screen: Screen, data: Mapping[str, Any]) -> None:
+    columns = ("STATE", "GENERATION", "VERSION", "LAST SERVED", "DIGEST", "")
+    screen.table(columns, [_generation(row) for row in data["generations"]])
+
+
+def _generation(row: Mapping[str, Any]) -> tuple[str | Text, ...]:
+    kept = "can be gone back to" if row["kept"] and row["state"] != State.ACTIVE else ""
+    said = ", ".join(filter(None, ("rolled back" if row["quarantined"] else "", kept)))
+    served = row["served_at"] or "never"
+    return state_words(row["state"]), row["number"], row["version"], served, row["digest"][:12], said
 
 
 def show_outline(screen: Screen, data: Mapping[str, Any]) -> None:

@@ -483,7 +483,8 @@ async def test_a_runtime_whose_state_folder_was_deleted_goes_on_in_a_new_one(
     status = await attached.run("status")
     assert status["audit"]["word"] == "damaged"
     assert {problem["code"] for problem in status["problems"]} == {"EVA-119"}
-    assert [p["spans"][0]["file"] for p in status["problems"]] == [".eva/lock", ".eva/state.db"]
+    lost = [problem["spans"][0]["file"] for problem in status["problems"]]
+    assert lost == [".eva/lock", ".eva/state.db", ".eva/store/content.db"]
     assert "EVA-119" in {d.code for row in (await attached.snapshot(Cursor())).rejections for d in row.diagnostics}
     await attached.close()
     with pytest.raises(CommandFailed):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from evatui.control.past import past
 from evatui.kernel.model.errors import CallFailed, ErrorKind
 from evatui.kernel.model.lifecycle import State
 from evatui.kernel.registry.capability import KEPT_FOR_ROLLBACK
@@ -185,3 +186,18 @@ async def test_only_so_many_versions_are_kept(start, workspace: Path, monkeypatc
         await runtime.operations.rollback("greet", ANN, to=first.short)
     with closing(sqlite3.connect(workspace / ".eva/store/content.db")) as rows:
         assert rows.execute("SELECT count(*) FROM closures").fetchone() == (KEPT_FOR_ROLLBACK,)
+
+
+async def test_history_tells_every_generation_over_restarts(start, workspace: Path) -> None:
+    runtime = await start()
+    await updated(runtime, workspace, "two")
+    await runtime.operations.rollback("greet", ANN)
+    await runtime.close()
+    runtime = await start()
+    rows = past(runtime, "greet")["generations"]
+    assert [(row["number"], row["state"], row["kept"], row["quarantined"]) for row in rows] == [
+        ("g3", "Active", True, False),
+        ("g2", "Unregistered", True, True),
+        ("g1", "Unregistered", True, False),
+    ]
+    assert all(row["served_at"] for row in rows)

@@ -172,10 +172,11 @@ class Operations:
         )
         return self._receipt(capability, "rollback", source, name, actor, started)
 
-    async def retry(self, capability_id: str, actor: Actor) -> Receipt:
+    async def retry(self, capability_id: str, actor: Actor, if_generation: str | None = None) -> Receipt:
         """Lifts the quarantine of what the disk holds, and tries it again, refused or not."""
         started = self._clock.monotonic()
         capability = self._known(capability_id)
+        guard(capability, if_generation)
         source = _name(capability)
         await self._quarantine(capability, capability.quarantined - {capability.disk_digest, ABSENT}, source, actor)
         plan = await self._reloader.run(actor=actor, explicit=True, ids=(capability.id,))

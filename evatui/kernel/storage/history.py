@@ -12,7 +12,7 @@ from evatui.kernel.model.clock import rfc3339
 from evatui.kernel.model.ids import generation_id
 from evatui.kernel.storage.database import Database
 
-__all__ = ["ABSENT", "GenerationRecord", "History", "Hold", "Quarantine", "Served"]
+__all__ = ["ABSENT", "GenerationRecord", "History", "Hold", "Quarantine", "Recorded", "Served"]
 
 ABSENT: Final = ""
 """In place of a digest: there is no manifest on disk."""
@@ -42,6 +42,18 @@ class Served:
     version: str
     digest: str
     at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A generation as the history has it; ``served_at`` is when it last went into service, None where it never did."""
+
+    number: int
+    generation_id: str
+    version: str
+    digest: str
+    created_at: str
+    served_at: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +140,17 @@ class History:
                 if len(versions) < most:
                     versions.append(Served(*fields))
         return found
+
+    def generations(self, capability_id: str, most: int) -> list[Recorded]:
+        """Of one id, the newest first."""
+        with self._database.transaction() as rows:
+            found = rows.execute(
+                "SELECT number, generation_id, version, digest, created_at,"
+                " (SELECT at FROM servings WHERE generation = number ORDER BY seq DESC LIMIT 1)"
+                " FROM generations WHERE capability_id = ? ORDER BY number DESC LIMIT ?",
+                (capability_id, most),
+            ).fetchall()
+        return [Recorded(*fields) for fields in found]
 
     def quarantine(self, capability_id: str, new: Iterable[Quarantine], lifted: Iterable[str]) -> None:
         """Both at once; ``lifted`` are digests."""
