@@ -106,9 +106,9 @@ async def test_what_a_policy_takes_away_is_denied_at_the_next_call(start: Start,
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="commands are started on Unix only")
-@pytest.mark.parametrize("way", ["timeout", "cancel"])
+@pytest.mark.parametrize("way", ["timeout", "cancel", "cut"])
 async def test_a_command_ends_with_the_call_that_started_it(start: Start, ground: Path, way: str) -> None:
-    nap = "98765432" + str(len(way))
+    nap = f"98765432{len(way)}"
     runtime = await start()
     argument = {"argv": ["sh", "-c", FAMILY.format(nap) + f"sleep {nap}"]}
     timeout_ms = 500 if way == "timeout" else None
@@ -119,5 +119,7 @@ async def test_a_command_ends_with_the_call_that_started_it(start: Start, ground
         with pytest.raises(asyncio.CancelledError):
             await task
     else:
-        assert (await task).error.kind is ErrorKind.TIMEOUT
+        if way == "cut":
+            assert runtime.cut() == 1
+        assert (await task).error.kind is (ErrorKind.TIMEOUT if way == "timeout" else ErrorKind.CANCELLED)
     await until(lambda: not sleepers(nap))
