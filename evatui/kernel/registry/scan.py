@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evatui.kernel.admission.adapters import AdaptersResult, load_adapters
 from evatui.kernel.admission.admit import admit, duplicates
@@ -14,12 +14,13 @@ from evatui.kernel.admission.verdict import Candidate, Rejection
 from evatui.kernel.model.adapter import Adapter
 from evatui.kernel.model.diagnostic import Diagnostic
 from evatui.kernel.model.sandbox import SandboxFacts
+from evatui.kernel.workspace.codes import reading_diagnostic
 from evatui.kernel.workspace.discover import discover
 from evatui.kernel.workspace.files import FileProblem, Signature, SourceFile, Tree
 from evatui.kernel.workspace.home import OperatorHome
 from evatui.kernel.workspace.layout import Layout
-from evatui.kernel.workspace.reading import read_under
 from evatui.kernel.workspace.snapshot import Snapshot, take_snapshot
+from evatui.kernel.workspace.together import read_together
 
 __all__ = ["Scan", "Scanner"]
 
@@ -47,6 +48,8 @@ class _Seen:
     snapshot: Snapshot
     verdict: Candidate | Rejection
     epoch: str
+    names: frozenset[str]
+    """Of all its files: as the manifest writes them, and where they really lie."""
 
 
 class Scanner:
@@ -62,13 +65,24 @@ class Scanner:
         self._adapters = AdaptersResult()
         self._adapter_signatures: Mapping[str, Signature | None] = {}
         self._seen: dict[str, _Seen] = {}
+        self._last: Scan | None = None
 
     def scan(self, changed: frozenset[str], owners: Mapping[str, str]) -> Scan:
         """Judges every manifest. ``changed``: re-read at least these paths; empty re-reads all of them.
 
-        ``owners`` maps a folded id to the manifest path of the capability that serves under it.
+        ``owners`` maps a folded id to the manifest path of the capability that serves under it. A workspace folder
+        that was made anew is followed; one that is gone says nothing about what is in it, so all stays as it was.
         """
+        if not self._tree.follow() and self._last is not None:
+            return replace(self._last, problems=(_gone(), *self._last.problems))
+        self._last = self._judged(changed, owners)
+        return self._last
+
+    def _judged(self, changed: frozenset[str], owners: Mapping[str, str]) -> Scan:
         found = discover(self._tree, self._layout)
+        if not {*self._policy_signatures[0], *self._adapter_signatures} <= {*found.policies, *found.adapters}:
+            time.sleep(_SETTLE_SECONDS)  # one that is gone may be a save that has removed the old file already
+            found = discover(self._tree, self._layout)
         in_force = self._policy_of(found.policies, changed)
         policy, policy_problems = in_force.policy, in_force.diagnostics
         adapters = self._adapters_of(found.adapters, changed)
@@ -89,7 +103,7 @@ class Scanner:
                 sandbox=self._sandbox,
                 policy_diagnostics=policy_problems,
             )
-            seen[path] = _Seen(snapshot, verdict, policy.epoch)
+            seen[path] = _Seen(snapshot, verdict, policy.epoch, _names(snapshot))
         self._seen = seen
         judged = duplicates([entry.verdict for entry in seen.values()], owners)
         return Scan(
@@ -109,7 +123,7 @@ class Scanner:
         return {
             path: seen
             for path, seen in same.items()
-            if changed.isdisjoint(seen.snapshot.signatures)
+            if changed.isdisjoint(seen.names)
             and all(now[file] == known for file, known in seen.snapshot.signatures.items())
         }
 
@@ -125,7 +139,7 @@ class Scanner:
             return known
         self._policy_signatures = signatures
         operator = self._operators(known.policy if known else None)
-        files = [self._file(path, self._layout.policies) for path in paths]
+        files = read_together(self._tree, paths, self._layout.policies, _FILE_BYTES)
         self._policy = load_policy(files, known.policy if known else None, operator)
         return self._policy
 
@@ -145,14 +159,20 @@ class Scanner:
         named = not changed or not changed.isdisjoint(paths)
         if named or signatures != self._adapter_signatures:
             self._adapter_signatures = signatures
-            self._adapters = load_adapters([self._file(path, self._layout.adapters) for path in paths])
+            self._adapters = load_adapters(read_together(self._tree, paths, self._layout.adapters, _FILE_BYTES))
         return self._adapters
 
-    def _file(self, path: str, folders: tuple[str, ...]) -> SourceFile | FileProblem:
-        try:
-            return read_under(self._tree, path, _FILE_BYTES, folders)
-        except FileProblem as problem:
-            return problem
+
+def _names(snapshot: Snapshot) -> frozenset[str]:
+    return frozenset((*snapshot.signatures, snapshot.manifest.path, *(file.path for file in snapshot.files.values())))
+
+
+def _gone() -> Diagnostic:
+    return reading_diagnostic(
+        "EVA-120",
+        "the workspace folder is gone, or may not be read: nothing of it counts as changed until it is back",
+        fix="Put the folder back where it was; it is read again by itself.",
+    )
 
 
 def _idle(others: Iterable[str], seen: Iterable[_Seen]) -> tuple[str, ...]:
