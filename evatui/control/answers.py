@@ -16,6 +16,7 @@ from evatui.kernel.admission.explained import explained
 from evatui.kernel.admission.redact import veiled
 from evatui.kernel.model.lifecycle import State
 from evatui.kernel.model.permissions import Permissions
+from evatui.kernel.model.text import clean_line
 from evatui.kernel.registry.capability import Capability
 from evatui.kernel.workspace.watch import Watch, WatchHealth
 from evatui.runtime import Runtime
