@@ -27,9 +27,10 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
     run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder / "dist", ".", cwd=ROOT)
     (wheel,) = (folder / "dist").glob("*.whl")
-    venv.create(folder / "venv", with_pip=True)
+    venv.create(folder / "venv")
     here = folder / "venv" / ("Scripts" if os.name == "nt" else "bin")
-    run(here / "python", "-m", "pip", "install", "-q", "-c", ROOT / "constraints.txt", wheel, cwd=folder)
+    pip = (sys.executable, "-m", "pip", "--python", here / "python", "--disable-pip-version-check")
+    run(*pip, "install", "-q", "--no-compile", "-c", ROOT / "constraints.txt", wheel, cwd=folder)
     return here
 
 
