@@ -76,7 +76,7 @@ async def test_a_generation_that_came_back_is_named_once_and_is_nothing_to_roll_
     operator: Operator, workspace: Path
 ) -> None:
     async def instead_of(generation: str | None) -> CapabilityRow:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while True:
                 row = next(row for row in (await operator.snapshot(Cursor())).capabilities if row.id == "greet")
                 if row.generation not in (None, generation):
@@ -230,7 +230,7 @@ async def test_an_unfit_actor_gets_an_answer(holder: LocalOperator, workspace: P
     reader, writer = await asyncio.open_unix_connection(workspace / ".eva/control.sock")
     request = {"id": 1, "method": "run", "params": {"command": "status", "actor": actor}}
     writer.write(json.dumps(request).encode() + b"\n")
-    reply = json.loads(await asyncio.wait_for(reader.readline(), 5))
+    reply = json.loads(await asyncio.wait_for(reader.readline(), 60))
     assert (reply["id"], reply["error"]["code"]) == (1, -32602)
     writer.close()
 
