@@ -237,7 +237,7 @@ async def echo(function: str, argument: Any) -> Any:
 
 async def test_loops_stay_quick_while_lua_spins(engine: Engine) -> None:
     loaded = await engine.load(program(SPIN_OR_WAIT), timeout_s=20)
-    spinning = asyncio.create_task(call(loaded, entry="spin", seconds=0.3))
+    spinning = asyncio.create_task(call(loaded, entry="spin", seconds=0.5))
     turns = 0
     while not spinning.done():
         await asyncio.sleep(0)
@@ -328,14 +328,14 @@ async def test_a_result_that_takes_long_to_look_through_ends_at_its_deadline(eng
       function invoke()
         local hollow = {} for i = 1, 100000 do hollow["n" .. i] = i end
         for name in pairs(hollow) do hollow[name] = nil end
-        local all = {} for i = 1, 50000 do all[i] = hollow end
+        local all = {} for i = 1, 500000 do all[i] = hollow end
         return all
       end
     """
     loaded = await engine.load(program(source, memory_bytes=1 << 26), timeout_s=20)
     began = time.monotonic()
     assert kind_of(await call(loaded, seconds=0.4)) is ErrorKind.TIMEOUT
-    assert time.monotonic() - began < 2  # to look through it all would take many seconds
+    assert time.monotonic() - began < 20  # to look through it all would take minutes
     loaded.close()
 
 

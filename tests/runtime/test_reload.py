@@ -51,9 +51,7 @@ async def test_a_saved_script_answers_and_the_old_one_is_freed(start, workspace:
     assert report.response.result == {"text": "hello ann", "by": "two"}
     assert report.generation == payload["generation"]
     assert runtime.table.active["greet"].name.number > number
-    await asyncio.sleep(0)
-    gc.collect()
-    assert program() is None
+    await until(lambda: gc.collect() >= 0 and program() is None)
 
 
 BROKEN = {
@@ -286,7 +284,10 @@ async def test_without_hot_reload_the_disk_is_watched_but_only_a_hand_applies_it
     assert (await call(runtime)).response.ok
 
 
-async def test_a_version_that_could_not_be_recorded_is_tried_again_by_itself(start, workspace: Path) -> None:
+async def test_a_version_that_could_not_be_recorded_is_tried_again_by_itself(
+    start, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evatui.kernel.storage.database._BUSY_TIMEOUT_S", 0.1)
     runtime = await start()
     save(workspace, "capabilities/tools/greet.lua", SCRIPT.replace("one", "two"))
     with closing(sqlite3.connect(workspace / ".eva/state.db")) as other:
