@@ -197,7 +197,7 @@ def test_json_of_lua_is_json(state: State, value: Any) -> None:
 )
 @pytest.mark.parametrize("size", [None, 6_000_000])
 async def test_what_cannot_enter_is_named(engine: Engine, value: Any, path: str, size: int | None) -> None:
-    loaded = await engine.load(Program(Chunk("t.lua", SCRIPT), entry="echo"), timeout_s=5)
+    loaded = await engine.load(Program(Chunk("t.lua", SCRIPT), entry="echo"), timeout_s=20)
     outcome = await call(loaded, value, entry="echo", size=size)
     assert isinstance(outcome, Verdict)
     assert outcome.kind is ErrorKind.INVALID_INPUT
@@ -210,7 +210,7 @@ async def test_what_cannot_enter_is_named(engine: Engine, value: Any, path: str,
     "value", [math.nan, [1.5, 2.5, -math.inf, 4.5], [2**63] * 4, [1, b"raw"], {"deep": nested(MAX_DEPTH)}]
 )
 async def test_measured_values_are_looked_at_on_the_way_in(engine: Engine, value: Any) -> None:
-    loaded = await engine.load(Program(Chunk("t.lua", SCRIPT), entry="echo"), timeout_s=5)
+    loaded = await engine.load(Program(Chunk("t.lua", SCRIPT), entry="echo"), timeout_s=20)
     outcome = await call(loaded, value, entry="echo", size=100)
     assert isinstance(outcome, Verdict)
     assert outcome.kind is ErrorKind.INVALID_INPUT
