@@ -5,6 +5,7 @@ export PYTHON
 BIN := .venv/bin
 VIEWS := registry rejected audit
 PYTEST := $(BIN)/python -m pytest
+AT_ONCE := 3
 
 help: ## Show what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -13,7 +14,7 @@ run: run-venv ## Open the console on the bundled workspace
 	@exec $(BIN)/evatui .
 
 test: style types ## Check everything: style, types, walls and the whole test suite
-	$(PYTEST)
+	$(PYTEST) -n $(AT_ONCE) --dist worksteal
 
 lint: style types walls ## Check style, types and walls only
 

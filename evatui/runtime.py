@@ -38,15 +38,18 @@ from evatui.kernel.registry.publisher import Publisher
 from evatui.kernel.registry.refusals import Refusals
 from evatui.kernel.registry.registry import Registry
 from evatui.kernel.registry.reload import Reloader
+from evatui.kernel.registry.restoring import Restoring, remembered
 from evatui.kernel.registry.scan import Scanner
 from evatui.kernel.registry.shadow import Shadow
 from evatui.kernel.registry.table import Table
 from evatui.kernel.registry.trust import Trust
 from evatui.kernel.registry.warden import Warden
+from evatui.kernel.storage.content_store import ContentStore
 from evatui.kernel.storage.database import Database
 from evatui.kernel.storage.grant_book import GrantBook
 from evatui.kernel.storage.history import History
 from evatui.kernel.storage.rejection_book import RejectionBook
+from evatui.kernel.storage.schema import CONTENT
 from evatui.kernel.storage.state_store import StateStore
 from evatui.kernel.workspace.files import Tree
 from evatui.kernel.workspace.home import OperatorHome
@@ -58,6 +61,7 @@ __all__ = ["AUDIT_DIR", "Runtime"]
 
 _LOADS_AT_ONCE = 64
 _STATE_DB = "state.db"
+_CONTENT_DB = "store/content.db"
 AUDIT_DIR = "audit"
 
 
@@ -73,7 +77,8 @@ class Runtime:
         self,
         layout: Layout,
         tree: Tree,
-        database: Database,
+        databases: Mapping[str, Database],
+        store: ContentStore,
         audit: AuditLog,
         clock: Clock,
         *,
@@ -86,6 +91,7 @@ class Runtime:
         self.since: dt.datetime = clock.now()
         self.audit = audit
         self.bus = EventBus(clock)
+        database = databases[_STATE_DB]
         self.history = History(database)
         self.watch: Watch | None = None
         self.lost = ""
@@ -94,7 +100,8 @@ class Runtime:
         """Called on the loop, once, when ``lost`` was set: whoever opened the runtime is to close it."""
         self.on_look: Callable[[], Awaitable[None]] = _nothing
         """Awaited after each look at the state folder, once a second."""
-        self._database = database
+        self._databases = databases
+        self._store = store
         self._tree = tree
         self.sandbox = sandbox_facts()
         self.workers = Workers()
@@ -116,7 +123,7 @@ class Runtime:
         self.warden = Warden(self.registry, self.workers)
         shadow = Shadow(self.engine, host, clock, self._permissions, self.warden)
         publisher = Publisher(
-            self.registry, shadow, self.gate, self.history, clock, layout.runtime.max_live_generations
+            self.registry, shadow, self.gate, self.history, store, clock, layout.runtime.max_live_generations
         )
         self.reloader = Reloader(
             self.registry,
@@ -128,13 +135,12 @@ class Runtime:
             layout.runtime,
             at_once=_LOADS_AT_ONCE if writes else 1,
         )
-        self.operations = Operations(
-            self.registry, self.reloader, publisher, self.warden, self.history, layout, clock, self.sandbox
-        )
+        self._restoring = Restoring(self.registry, self.reloader, publisher, self.gate, store, layout, self.sandbox)
+        self.operations = Operations(self.registry, self.reloader, self._restoring, self.warden, self.history, clock)
         self.approvals = Approvals(self.registry, self.reloader, self.gate, clock)
         self.calls = Calls(self.registry, host, audit, clock, self._permissions, self._levels, layout.name)
         self.shadow = shadow
-        self._keeper = Keeper(layout.state_dir, lock, audit, database)
+        self._keeper = Keeper(layout.state_dir, lock, audit, databases)
         self._keeping: asyncio.Task[None] | None = None
         self._watching: asyncio.Task[None] | None = None
         self._closed = False
@@ -186,13 +192,14 @@ class Runtime:
         return runtime
 
     async def _start(self, writes: bool) -> None:
-        self.registry.held.update(await asyncio.to_thread(self.history.holds))
+        self.registry.remembered = await asyncio.to_thread(remembered, self.history)
         if writes:
             self._journal.write(Code.RUNTIME_STARTED, Outcome.OK, KERNEL)
             self.watch = Watch(self.layout)
             self._keeping = asyncio.create_task(self._keep())
         await asyncio.to_thread(self.gate.load)
         await self.reloader.run(explicit=True)
+        await self._restoring.fall_back()
         if not writes:
             await self.refusals.settled()  # the same workspace always gives the same picture
         self.gate.starting = False
@@ -278,7 +285,9 @@ class Runtime:
         self.engine.close()
         self.workers.close()
         self.audit.close()
-        self._database.close()
+        self._store.close()
+        for database in self._databases.values():
+            database.close()
         self._tree.close()
 
     def _permissions(self, candidate: Candidate) -> Permissions:
@@ -318,9 +327,12 @@ def _build(
     state_dir = layout.state_dir
     if writes:
         state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-        database = Database(state_dir / _STATE_DB)
+        content = Database(state_dir / _CONTENT_DB, CONTENT)
+        databases = {_STATE_DB: Database(state_dir / _STATE_DB), _CONTENT_DB: content}
+        store = ContentStore(lambda: content)
         audit = AuditLog.open(state_dir / AUDIT_DIR, layout.audit, clock)
     else:
-        database = Database.copy_of(state_dir / _STATE_DB)
+        databases = {_STATE_DB: Database.copy_of(state_dir / _STATE_DB)}
+        store = ContentStore(lambda: Database.copy_of(state_dir / _CONTENT_DB, CONTENT))
         audit = MemoryAudit(clock, state_dir / AUDIT_DIR)
-    return cls(layout, tree, database, audit, clock, writes=writes, lock=lock, home=home)
+    return cls(layout, tree, databases, store, audit, clock, writes=writes, lock=lock, home=home)

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
+
+from tests.support.packages import brought_by
 
 ROOT = Path(__file__).parent.parent
 FOLDERS = {"evatui", "capabilities", "schemas", "tests", "screenshots", "docs"}
@@ -34,17 +35,8 @@ def pins() -> dict[str, str]:
 def needed() -> set[str]:
     """Every package that an install with the ``dev`` extra brings, by following what each asks for."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    waiting = [Requirement(text) for text in project["dependencies"] + project["optional-dependencies"]["dev"]]
-    found: set[tuple[str, frozenset[str]]] = set()
-    while waiting:
-        wanted = waiting.pop()
-        key = (canonicalize_name(wanted.name), frozenset(wanted.extras))
-        if key not in found:
-            found.add(key)
-            asked = [Requirement(text) for text in distribution(wanted.name).requires or ()]
-            extras = wanted.extras or {""}
-            waiting += [r for r in asked if not r.marker or any(r.marker.evaluate({"extra": e}) for e in extras)]
-    return {name for name, _ in found}
+    asked = project["dependencies"] + project["optional-dependencies"]["dev"]
+    return brought_by(map(Requirement, asked))
 
 
 def test_there_is_no_other_folder_at_the_top() -> None:

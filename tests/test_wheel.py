@@ -1,15 +1,20 @@
-"""The wheel, alone: installed into an empty environment and used from somewhere else."""
+"""The wheel, with nothing but what it asks for: in an environment of its own, and used from somewhere else."""
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import venv
+from importlib.metadata import Distribution, distribution
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+
+from tests.support.packages import brought_by
 
 ROOT = Path(__file__).parent.parent
 
@@ -27,10 +32,27 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
     run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder / "dist", ".", cwd=ROOT)
     (wheel,) = (folder / "dist").glob("*.whl")
-    venv.create(folder / "venv", with_pip=True)
+    venv.create(folder / "venv")
     here = folder / "venv" / ("Scripts" if os.name == "nt" else "bin")
-    run(here / "python", "-m", "pip", "install", "-q", "-c", ROOT / "constraints.txt", wheel, cwd=folder)
+    pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", here / "python")
+    run(*pip, "install", "-q", "--no-index", "--no-deps", wheel, cwd=folder)
+    site = Path(
+        run(here / "python", "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=folder).strip()
+    )
+    (metadata,) = site.glob("evatui-*.dist-info")
+    for name in brought_by(map(Requirement, Distribution.at(metadata).requires or ())):
+        copy(distribution(name), site)
+    run(*pip, "check", cwd=folder)
     return here
+
+
+def copy(package: Distribution, into: Path) -> None:
+    """Copies a package that is installed here: fetching it might fail for reasons that are not ours."""
+    for file in package.files or ():
+        if ".." not in file.parts:  # what is elsewhere are its commands
+            target = into / file
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file.locate(), target)
 
 
 @pytest.mark.slow

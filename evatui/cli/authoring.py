@@ -72,7 +72,7 @@ def _judged(settings: Settings, id: str) -> dict[str, Any]:
         return {"admitted": None, "diagnostics": [], "reason": str(problem)}
     return {
         "admitted": change["action"] in ("add", "update", "unchanged"),
-        "diagnostics": change["diagnostics"],
+        "diagnostics": [*change["diagnostics"], *change["warnings"]],
         "reason": change["reason"],
     }
 

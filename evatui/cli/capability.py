@@ -14,7 +14,7 @@ from evatui.cli.options import Settings, Words
 from evatui.cli.progress import progress_line
 from evatui.cli.refused import show_rejections
 from evatui.cli.screen import Screen
-from evatui.cli.show import show_capabilities, show_outline, show_plan, show_receipt
+from evatui.cli.show import show_capabilities, show_history, show_outline, show_plan, show_receipt
 from evatui.control.exits import Exit, exit_for
 from evatui.control.operator import CommandFailed
 from evatui.kernel.model.errors import ErrorKind
@@ -164,6 +164,24 @@ def enable(settings: Settings, id: str) -> Answer:
 def rollback(settings: Settings, id: str, to: str | None, if_generation: str | None) -> Answer:
     """Serve an earlier generation again."""
     return _receipt(settings, "capability.rollback", id=id, to=to, if_generation=if_generation)
+
+
+@capability.command()
+@click.argument("id")
+@_GUARD
+@click.pass_obj
+def retry(settings: Settings, id: str, if_generation: str | None) -> Answer:
+    """Try again what the disk holds, also where it was rolled back."""
+    return _receipt(settings, "capability.retry", id=id, if_generation=if_generation)
+
+
+@capability.command()
+@click.argument("id")
+@click.pass_obj
+def history(settings: Settings, id: str) -> Answer:
+    """Every generation of a capability, the newest first, and which rollback can bring back."""
+    data = settings.ask("capability.history", id=id)
+    return Answer(data, partial(show_history, data=data))
 
 
 @capability.command()

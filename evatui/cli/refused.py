@@ -33,9 +33,10 @@ def show_rejections(screen: Screen, data: Mapping[str, Any]) -> None:
 
 
 def _rejection(screen: Screen, rejection: Mapping[str, Any]) -> None:
-    name = rejection.get("id") or "a manifest without a usable id"
+    nameless = "a manifest without a usable id" if rejection.get("digest") else ""  # else it is no capability's file
+    name = rejection.get("id") or nameless
     serving = rejection.get("serving")
-    screen.line(f"✗ {name}  {rejection['path']}", "bold red")
+    screen.line("  ".join(filter(None, ("✗", name, rejection["path"]))), "bold red")
     if digest := rejection.get("digest"):
         screen.line(f"refused {rejection['at']}  digest {digest[:12]}", "dim")
     if rejection.get("in_force", True):

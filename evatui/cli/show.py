@@ -18,6 +18,7 @@ __all__ = [
     "show_audit",
     "show_capabilities",
     "show_diagnostics",
+    "show_history",
     "show_outline",
     "show_plan",
     "show_receipt",
@@ -87,6 +88,8 @@ def show_capabilities(screen: Screen, data: Mapping[str, Any]) -> None:
         screen.line(f"· {file['path']} defines nothing: {file['why']}", "dim")
     if more := data.get("more_files"):
         screen.line(f"· and {more} more files define nothing", "dim")
+    for warning in data.get("warnings") or ():
+        screen.line(f"! {warning['id']}  {_place(warning)}  {warning['code']} {warning['message']}", "yellow")
     for problem in problems:
         style = "yellow" if problem.get("level") == "warning" else "red"
         screen.line(f"✗ {problem['code']} {problem['message']}", style)
@@ -109,6 +112,23 @@ def _capability(row: Mapping[str, Any]) -> tuple[str | Text, ...]:
         if status == "rejected"
         else row.get("reason") or "",
     )
+
+
+def _place(diagnostic: Mapping[str, Any]) -> str:
+    spans = diagnostic.get("spans") or ()
+    return f"{spans[0]['file']}:{spans[0]['line']}" if spans else ""
+
+
+def show_history(screen: Screen, data: Mapping[str, Any]) -> None:
+    columns = ("STATE", "GENERATION", "VERSION", "LAST SERVED", "DIGEST", "")
+    screen.table(columns, [_generation(row) for row in data["generations"]])
+
+
+def _generation(row: Mapping[str, Any]) -> tuple[str | Text, ...]:
+    kept = "can be gone back to" if row["kept"] and row["state"] != State.ACTIVE else ""
+    said = ", ".join(filter(None, ("rolled back" if row["quarantined"] else "", kept)))
+    served = row["served_at"] or "never"
+    return state_words(row["state"]), row["number"], row["version"], served, row["digest"][:12], said
 
 
 def show_outline(screen: Screen, data: Mapping[str, Any]) -> None:
@@ -159,7 +179,7 @@ def show_plan(screen: Screen, data: Mapping[str, Any]) -> None:
     if rows:
         screen.table(("ACTION", "ID", "FROM", "TO", "CLASS"), rows)
     for change in changes:
-        show_diagnostics(screen, change.get("diagnostics") or ())
+        show_diagnostics(screen, [*(change.get("diagnostics") or ()), *(change.get("warnings") or ())])
     done = "applied" if data["applied"] else "nothing was switched"
     screen.line(f"{done}: {_counted(changes)}", "bold")
     screen.line(f"plan {data['plan_digest']}", "dim")

@@ -12,10 +12,11 @@ from evatui.cli.answer import Answer
 from evatui.cli.given import Folder
 from evatui.cli.options import Settings, Word
 from evatui.cli.screen import Screen
-from evatui.kernel.model.text import clean_line
+from evatui.control.powers import power_lines
 
 __all__ = ["trust"]
 
+_SHORT = 16
 _SIGNS = {"trusted": "●", "held": "◌", "changed": "◌"}
 
 
@@ -42,9 +43,11 @@ def _show(screen: Screen, data: dict[str, Any]) -> None:
     if not data["parts"]:
         screen.line("Nothing here starts processes, connects or uses secrets.")
     for part in data["parts"]:
-        power = ", ".join(f"{name} {_words(value)}" for name, value in part["power"].items())
-        screen.line(f"{_SIGNS[part['status']]} {part['name']}  {part['status']}  {clean_line(power, 400)}")
-        screen.line(f"  digest {part['digest']}", "dim")
+        screen.line(f"{_SIGNS[part['status']]} {part['name']}  {part['status']}", "bold")
+        for what, said in power_lines(part["power"]):
+            screen.line(f"  {what:<14}{said}")
+        for path, digest in part["files"].items():
+            screen.line(f"  {digest[:_SHORT]}  {path}", "dim")
         for line in part["changed"]:
             screen.line(f"  changed: {line}", "yellow")
     for waits in data.get("waiting") or ():
@@ -52,11 +55,3 @@ def _show(screen: Screen, data: dict[str, Any]) -> None:
     if data["vouched"]:
         screen.line("Trusted as it is: whoever opened it vouches for it.", "dim")
     screen.line(f"list {data['digest']}", "dim")
-
-
-def _words(value: Any) -> str:
-    if isinstance(value, dict):
-        return "; ".join(f"{key} {_words(entry)}" for key, entry in value.items())
-    if isinstance(value, list):
-        return " | ".join(_words(entry) if not isinstance(entry, list) else " ".join(entry) for entry in value)
-    return str(value)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["ConsoleApp", "OpenOperator"]
 
 OpenOperator = Callable[[], Awaitable[Operator]]
-QUIET = frozenset({"capability.plan", "capability.inspect"})
+QUIET = frozenset({"capability.plan", "capability.inspect", "trust.show"})
 """Commands whose answer is shown in full; the status line only hears of their failures."""
 
 
@@ -111,8 +111,14 @@ class ConsoleApp(Stage):
     # --- what changed -----------------------------------------------------------------------------
 
     def show(self, snapshot: ConsoleSnapshot) -> None:
+        first = self.snapshot is None
         super().show(snapshot)
+        if first and snapshot.trust.waiting and self.actions.find("trust") and not self._looks_only():
+            self.dispatch_table.run("trust")
         self.first_snapshot.set()
+
+    def _looks_only(self) -> bool:
+        return self.operator is None or self.operator.readonly
 
     def _troubled(self, lost: bool, stalled_s: int) -> None:
         self.frame.link = replace(self.frame.link, lost=lost, stalled_s=stalled_s)

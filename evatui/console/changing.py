@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from evatui.console.view.answer import plan_changes, plan_lines, waiting_lines
-from evatui.console.view.cli import command_line
-from evatui.console.view.ink import EMPTY, Ink, Line, line, wrap, wrapped
+from evatui.console.asking import Asking
+from evatui.console.view.answer import plan_changes, plan_lines
+from evatui.console.view.ink import Ink, line, wrapped
 from evatui.console.view.payload import first_payload, pretty
 from evatui.console.view.sent import Sent
 from evatui.console.view.table import Column, Row
 from evatui.console.view.words import clock, state_label
 from evatui.control.commands import COMMANDS, Danger
+from evatui.control.deciding import HeldRow
 from evatui.control.operator import OnProgress
 from evatui.control.snapshot import CapabilityRow, GenerationRow, RejectionRow
 
@@ -23,10 +24,9 @@ __all__ = ["Changing"]
 
 
 class Changing:
-    """Dialogs are imported when they are first opened: the first frame does not wait for them."""
-
-    def __init__(self, app: Stage) -> None:
+    def __init__(self, app: Stage, asking: Asking) -> None:
         self._app = app
+        self._asking = asking
         self._drafts: dict[str, str] = {}
         self.handlers: dict[str, Callable[[], None]] = {
             "reload": self._reload,
@@ -34,7 +34,6 @@ class Changing:
             "drain": self._drain,
             "disable": self._disable,
             "enable": self._enable,
-            "approve": self._approve,
             "call": self._call,
         }
 
@@ -42,14 +41,14 @@ class Changing:
 
     def _reload(self) -> None:
         subject = self._app.pane.subject()
-        known = subject.id if isinstance(subject, CapabilityRow | RejectionRow) else None
+        known = subject.id if isinstance(subject, CapabilityRow | RejectionRow | HeldRow) else None
         # A file without a usable id can only be read again with all others.
         ids = [known] if known else []
         self._app.say(line(("… ", Ink.INFO), "reading the disk"))
         self._app.run_worker(self._plan(ids), exit_on_error=False, group="look", exclusive=True)
 
     async def _plan(self, ids: list[str]) -> None:
-        sent = await self._send("capability.plan", ids=ids)
+        sent = await self._asking.send("capability.plan", ids=ids)
         if sent.data is None:
             return
         plan = sent.data
@@ -68,7 +67,7 @@ class Changing:
         params = {"ids": ids, "plan": plan.get("plan_digest")}
         title = f"Reload: {len(changes)} change" + ("" if len(changes) == 1 else "s")
         danger = COMMANDS["capability.reload"].danger if ids else Danger.DIALOG
-        self._confirm("capability.reload", params, title, source, "apply", danger=danger)
+        self._asking.confirm("capability.reload", params, title, source, "apply", danger=danger)
 
     # --- to one capability ------------------------------------------------------------------------
 
@@ -120,7 +119,7 @@ class Changing:
             line(("The version on disk is held until it changes.", Ink.DIM)),
         )
         params = {"id": row.id, "to": item.number, "if_generation": row.generation}
-        self._guarded(row, "capability.rollback", params, f"Roll back to {item.number}?", lines, "roll back")
+        self._asking.guarded(row, "capability.rollback", params, f"Roll back to {item.number}?", lines, "roll back")
 
     def _drain(self) -> None:
         row = self._row()
@@ -130,7 +129,7 @@ class Changing:
             line(("New calls get Unavailable, over reload and restart, until it is enabled (a).", Ink.DIM)),
         )
         params = {"id": row.id, "if_generation": row.generation}
-        self._guarded(row, "capability.drain", params, f"Drain {row.id}?", lines, "drain")
+        self._asking.guarded(row, "capability.drain", params, f"Drain {row.id}?", lines, "drain")
 
     def _disable(self) -> None:
         row = self._row()
@@ -140,7 +139,7 @@ class Changing:
             line(("It stays off over reload and restart, until it is enabled (a).", Ink.DIM)),
         )
         params = {"id": row.id, "if_generation": row.generation}
-        self._guarded(row, "capability.disable", params, f"Disable {row.id}?", lines, "disable")
+        self._asking.guarded(row, "capability.disable", params, f"Disable {row.id}?", lines, "disable")
 
     def _enable(self) -> None:
         row = self._row()
@@ -148,84 +147,10 @@ class Changing:
         what = "It is read from the disk again and takes calls if it is sound."
         back = "It runs in the process of the runtime again, as a new generation; its strikes are forgotten."
         lines = (line((row.id, Ink.STRONG)), line(back if demoted else what))
-        self._guarded(row, "capability.enable", {"id": row.id}, f"Enable {row.id}?", lines, "enable")
-
-    def _approve(self) -> None:
-        row = self._row()
-        self._app.run_worker(self._ask_approval(row), exit_on_error=False, group="look", exclusive=True)
-
-    async def _ask_approval(self, row: CapabilityRow) -> None:
-        from evatui.console.screens.typed import Typed
-
-        sent = await self._send("capability.inspect", id=row.id)
-        waits = (sent.data or {}).get("held")
-        if not isinstance(waits, Mapping):
-            if sent.failed is None:
-                self._app.say(line((f"no version of {row.id} waits for approval any more", Ink.DIM)))
-            return
-        params = {"id": row.id, "digest": waits["digest"], "if_generation": row.generation}
-
-        def answered(typed: str | None) -> None:
-            if typed is None:
-                self._app.say(line(("not done: approve", Ink.DIM)))
-            else:
-                given = {key: value for key, value in params.items() if value is not None}
-                self._app.run_worker(self._send("capability.approve", **given, typed=typed), exit_on_error=False)
-
-        self._app.push_screen(Typed(f"Approve {row.id}?", wrapped(waiting_lines(waits)), "approve", row.id), answered)
-
-    def _guarded(
-        self, row: CapabilityRow, command: str, params: dict[str, Any], title: str, lines: Sequence[Line], verb: str
-    ) -> None:
-        self._confirm(command, params, title, wrapped(lines), verb, seen=row)
-
-    def _confirm(
-        self,
-        command: str,
-        params: dict[str, Any],
-        title: str,
-        source: Callable[[int], Sequence[Line]],
-        verb: str,
-        seen: CapabilityRow | None = None,
-        danger: Danger | None = None,
-    ) -> None:
-        """``danger`` is that of the command, where none is given."""
-        from evatui.console.screens.confirm import Confirm
-
-        equal = line((command_line(command, params), Ink.DIM))
-
-        def shown(width: int) -> list[Line]:
-            return [*source(width), EMPTY, *wrap(equal, width)]
-
-        def answered(sure: bool | None) -> None:
-            if not sure:
-                self._app.say(line((f"not done: {verb}", Ink.DIM)))
-            elif seen is not None and (now := self._moved(seen)):
-                self._app.say(
-                    line(("✗ Conflict ", Ink.BAD), f"{seen.id} moved to {now} since you looked: review again")
-                )
-            else:
-                self._app.say(line(("… ", Ink.INFO), f"{verb} "))
-                self._app.run_worker(self._send(command, **params), exit_on_error=False)
-
-        self._app.push_screen(
-            Confirm(title, shown, verb, COMMANDS[command].danger if danger is None else danger), answered
-        )
-
-    def _moved(self, seen: CapabilityRow) -> str | None:
-        """What the capability serves by now, where that is not what the dialog spoke of."""
-        snapshot = self._app.snapshot
-        row = next((row for row in snapshot.capabilities if row.id == seen.id), None) if snapshot else None
-        if row is None:
-            return "nothing (it is gone)"
-        return None if row.generation == seen.generation else row.number or str(row.state)
-
-    async def _send(self, command: str, **params: Any) -> Sent:
-        assert self._app.commands is not None  # enabled only where there is a snapshot
-        return await self._app.commands.run(command, **params)
+        self._asking.guarded(row, "capability.enable", {"id": row.id}, f"Enable {row.id}?", lines, "enable")
 
     async def _make_call(self, params: dict[str, Any], on_progress: OnProgress) -> Sent:
-        assert self._app.commands is not None  # as for `_send`
+        assert self._app.commands is not None  # enabled only where there is a snapshot
         return await self._app.commands.run("capability.call", on_progress=on_progress, **params)
 
     # --- calls ------------------------------------------------------------------------------------
@@ -238,7 +163,7 @@ class Changing:
 
         draft = self._drafts.get(row.id)
         if draft is None:
-            sent = await self._send("capability.inspect", id=row.id)
+            sent = await self._asking.send("capability.inspect", id=row.id)
             if sent.failed is not None:
                 return  # the status line says why
             draft = pretty(first_payload(_input_schema(sent.data or {})))

@@ -47,10 +47,18 @@ class Dispatch:
     @cached_property
     def handlers(self) -> Mapping[str, Callable[[], None]]:
         """By the id of the action. The other rooms are entered with the first key that needs them."""
+        from evatui.console.asking import Asking
         from evatui.console.changing import Changing
+        from evatui.console.deciding import Deciding
         from evatui.console.reading import Reading
 
-        return {**self._own, **Reading(self._app, self._act).handlers, **Changing(self._app).handlers}
+        asking = Asking(self._app)
+        return {
+            **self._own,
+            **Reading(self._app, self._act).handlers,
+            **Changing(self._app, asking).handlers,
+            **Deciding(self._app, asking).handlers,
+        }
 
     def run(self, action_id: str) -> None:
         (self._own.get(action_id) or self.handlers[action_id])()

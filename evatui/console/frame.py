@@ -69,7 +69,7 @@ class Frame:
 
     def _tabs(self, width: int) -> tuple[Line, ...]:
         snapshot = self._scene.snapshot
-        badges = {View.REJECTED: len(snapshot.rejections) if snapshot else 0}
+        badges = {View.REJECTED: len(snapshot.rejections) + len(snapshot.held) if snapshot else 0}
         views = [(key, title, badges.get(view, 0)) for view, (key, title) in VIEWS.items()]
         shown = self._scene.shown
         return (tabs(views, VIEWS[self._scene.view][1], shown.trail() if shown else EMPTY, width),)

@@ -18,6 +18,7 @@ from evatui.console.view.ink import Ink, line, plain, wrapped
 from evatui.console.view.payload import pretty
 from evatui.console.view.table import Column, Row
 from evatui.control.commands import Danger
+from evatui.control.deciding import HeldRow, IdleRow
 from evatui.control.opening import workspace_root
 from evatui.control.snapshot import AuditRow, CapabilityRow, RejectionRow
 
@@ -75,7 +76,7 @@ class Reading:
 
     def _describe(self) -> None:
         subject = self._app.pane.subject()
-        known = subject.capability_id if isinstance(subject, AuditRow) else subject.id if subject else None
+        known = subject.capability_id if isinstance(subject, AuditRow) else getattr(subject, "id", None)
         if known is not None:
             self._app.run_worker(self._inspect(known), exit_on_error=False, group="look", exclusive=True)
 
@@ -116,7 +117,7 @@ class Reading:
 
     def _edit(self) -> None:
         subject = self._app.pane.subject()
-        place = place_of(subject) if isinstance(subject, CapabilityRow | RejectionRow) else None
+        place = place_of(subject) if isinstance(subject, CapabilityRow | RejectionRow | HeldRow | IdleRow) else None
         file = workspace_root(self._app.workspace) / place[0] if place else None
         editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
         try:
@@ -155,6 +156,6 @@ class Reading:
 def _name(subject: object) -> str:
     if isinstance(subject, CapabilityRow):
         return subject.id
-    if isinstance(subject, RejectionRow):
+    if isinstance(subject, RejectionRow | HeldRow | IdleRow):
         return subject.key
     return f"record {subject.seq}" if isinstance(subject, AuditRow) else "nothing"

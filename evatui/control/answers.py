@@ -6,11 +6,12 @@ from dataclasses import asdict
 from typing import Any
 
 from evatui.control.capability_rows import generation_rows
+from evatui.control.idle import MAX_IDLE, idle_rows
 from evatui.control.isolation import isolation
 from evatui.control.refusals import rejection_rows
 from evatui.control.standing import disk_status, marks, reason_of
 from evatui.control.view import runtime_info
-from evatui.control.waiting import held_of, waiting
+from evatui.control.waiting import held_of, trust_info, waiting
 from evatui.kernel.admission.explained import explained
 from evatui.kernel.admission.redact import veiled
 from evatui.kernel.model.lifecycle import State
@@ -23,7 +24,7 @@ from evatui.runtime import Runtime
 __all__ = ["inspected", "listed", "status"]
 
 
-_MAX_FILES = 200
+_MAX_WARNINGS = 200
 
 
 def status(runtime: Runtime, socket: str | None) -> dict[str, Any]:
@@ -40,6 +41,7 @@ def status(runtime: Runtime, socket: str | None) -> dict[str, Any]:
         "audit": {"ok": audit_ok, "word": audit_word, "detail": audit_detail},
         "rejections": len(rejection_rows(runtime)),
         "held": len(waiting(runtime)),
+        "untrusted": trust_info(runtime).waiting,
         "problems": _problems(runtime),
     }
 
@@ -96,10 +98,22 @@ def listed(runtime: Runtime) -> dict[str, Any]:
     return {
         "capabilities": rows + strays,
         "shadowed": _shadowed(runtime),
-        "files": [{"path": clean_line(path), "why": _why_idle(path)} for path in runtime.reloader.idle[:_MAX_FILES]],
-        "more_files": max(0, len(runtime.reloader.idle) - _MAX_FILES),
+        "files": [{"path": row.path, "why": row.why} for row in idle_rows(runtime)],
+        "more_files": max(0, len(runtime.reloader.idle) - MAX_IDLE),
         "problems": _problems(runtime),
+        "warnings": _warnings(runtime),
     }
+
+
+def _warnings(runtime: Runtime) -> list[dict[str, Any]]:
+    """What sound capabilities say beside, of each the version on disk."""
+    found = [
+        {"id": key, **warning.to_json()}
+        for key, capability in sorted(runtime.registry.capabilities.items())
+        if capability.candidate is not None and capability.rejection is None and not capability.gone
+        for warning in capability.candidate.warnings
+    ]
+    return found[:_MAX_WARNINGS]
 
 
 def _shadowed(runtime: Runtime) -> list[dict[str, Any]]:
@@ -109,15 +123,6 @@ def _shadowed(runtime: Runtime) -> list[dict[str, Any]]:
         for name, ids in sorted(runtime.table.providers.items())
         if len(ids) > 1
     ]
-
-
-def _why_idle(path: str) -> str:
-    if path.endswith(".lua"):
-        return "no manifest that can be read names this script"
-    name = path.rpartition("/")[2]
-    if name.endswith((".yaml", ".yml")) or name.startswith("."):
-        return "hidden files define nothing"
-    return "only files whose names end in .yaml or .yml are manifests"
 
 
 def _row(capability: Capability) -> dict[str, Any]:
@@ -161,6 +166,7 @@ def inspected(runtime: Runtime, capability: Capability) -> dict[str, Any]:
             "explained": explained(manifest, policy) if policy and manifest else {},
         },
         "held": held_of(capability),
+        "warnings": [warning.to_json() for warning in candidate.warnings] if candidate else [],
         "digests": {path: file.digest for path, file in candidate.snapshot.files.items()} if candidate else {},
         "truths": {
             "on_disk": {"status": disk_status(capability), "digest": capability.disk_digest or None},

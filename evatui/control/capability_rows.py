@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from evatui.control.deciding import PermissionRow
 from evatui.control.isolation import in_force, why
 from evatui.control.snapshot import Beside, CapabilityRow, GenerationRow, Transition
 from evatui.control.standing import disk_status, marks, reason_of
+from evatui.control.waiting import waits_for
+from evatui.kernel.admission.explained import because, explained_permissions
 from evatui.kernel.model.lifecycle import State
+from evatui.kernel.model.manifest import Manifest
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.registry.capability import Capability
+from evatui.kernel.registry.table import Table
 from evatui.kernel.registry.trail import Edge
 from evatui.runtime import Runtime
 
-__all__ = ["capability_row", "generation_rows", "transition_row"]
+__all__ = ["capability_row", "contested", "generation_rows", "transition_row"]
 
 
 def capability_row(runtime: Runtime, capability: Capability) -> CapabilityRow:
@@ -44,9 +51,38 @@ def capability_row(runtime: Runtime, capability: Capability) -> CapabilityRow:
         path=clean_line(capability.path),
         script=clean_line(manifest.lua.script) if manifest else "",
         beside=tuple(_beside(runtime, capability)),
+        permissions=tuple(_permissions(runtime, manifest)) if manifest else (),
+        behind=tuple(_contested(runtime, capability, first=False)),
+        before=tuple(_contested(runtime, capability, first=True)),
         generations=tuple(generation_rows(capability)),
         trail=tuple(transition_row(edge) for edge in runtime.registry.trail.of(capability.id)),
     )
+
+
+def _permissions(runtime: Runtime, manifest: Manifest) -> Iterator[PermissionRow]:
+    for found in explained_permissions(manifest, runtime.policy) if runtime.policy else ():
+        entry = found["entry"]
+        in_force = bool(found["in_force"]) and found["taken_by"] is None
+        yield PermissionRow(
+            permission=found["permission"],
+            entry=clean_line(" ".join(entry) if isinstance(entry, list) else entry, 200),
+            in_force=in_force,
+            why=clean_line(because(found), 200),
+        )
+
+
+def _contested(runtime: Runtime, capability: Capability, *, first: bool) -> Iterator[str]:
+    """The names that it shares with others: where it is the ``first`` to answer, or where another one is."""
+    for name, ids in contested(runtime.table, capability):
+        if (ids[0] == capability.id) is first:
+            yield f"{name}: {', '.join(ids[1:]) if first else ids[0]}"
+
+
+def contested(table: Table, capability: Capability) -> list[tuple[str, tuple[str, ...]]]:
+    """Names of a serving capability that others provide too, with all who do, the one that answers first."""
+    names = capability.active.manifest.capabilities if capability.active else ()
+    shared = ((name, table.providers.get(name, ())) for name in names)
+    return [(name, ids) for name, ids in shared if capability.id in ids and len(ids) > 1]
 
 
 def _beside(runtime: Runtime, capability: Capability) -> list[Beside]:
@@ -67,7 +103,8 @@ def _beside(runtime: Runtime, capability: Capability) -> list[Beside]:
     held = capability.held
     if held is not None and held.ruling is not None:
         first = held.ruling.diagnostics[0]
-        beside.append(Beside(what="held", number=held.name.short if held.name else "", code=first.code))
+        number = held.name.short if held.name else ""
+        beside.append(Beside(what="held", number=number, code=first.code, waits_for=waits_for(held.ruling)))
     return beside
 
 
@@ -78,7 +115,7 @@ def generation_rows(capability: Capability) -> list[GenerationRow]:
     """
     active = capability.active
     serving = active.digest if active else None
-    restorable = {kept.name.id for kept in capability.kept if kept.candidate.snapshot.digest != serving}
+    restorable = {kept.name.id for kept in capability.kept if kept.digest != serving}
     live = [*reversed(capability.draining)]
     if active is not None:
         live.insert(0, active)

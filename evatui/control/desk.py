@@ -12,6 +12,7 @@ from evatui.control.answers import inspected, listed, status
 from evatui.control.explained_refusals import explained
 from evatui.control.following import following
 from evatui.control.operator import CommandFailed, OnProgress
+from evatui.control.past import past
 from evatui.control.render import rendered_manifest
 from evatui.control.snapshot import ConsoleSnapshot, Cursor
 from evatui.control.view import View
@@ -54,6 +55,7 @@ class Desk:
             "capability.inspect": self._inspect,
             "capability.render": self._render,
             "capability.health": self._health,
+            "capability.history": self._history,
             "capability.call": self._call,
             "capability.plan": self._plan,
             "capability.reload": self._reload,
@@ -62,6 +64,7 @@ class Desk:
             "capability.disable": self._disable,
             "capability.enable": self._enable,
             "capability.rollback": self._rollback,
+            "capability.retry": self._retry,
             "capability.approve": self._approve,
             "capability.revoke": self._revoke,
             "trust.show": self._trusted,
@@ -158,6 +161,13 @@ class Desk:
         path = wanted if wanted in strays else self._capability(wanted).path
         return {"id": wanted, **await asyncio.to_thread(rendered_manifest, self._runtime.layout, path)}
 
+    async def _history(self, params: Params, actor: Actor) -> dict[str, Any]:
+        wanted = _needed(params, "id")
+        found = await asyncio.to_thread(past, self._runtime, wanted)
+        if not found["generations"]:
+            self._capability(wanted)  # an unknown id is an error; a known one may never have been loaded
+        return found
+
     async def _health(self, params: Params, actor: Actor) -> dict[str, Any]:
         capability = self._capability(_needed(params, "id"))
         active = capability.active
@@ -221,6 +231,10 @@ class Desk:
             _needed(params, "id"), actor, _text(params, "to"), _text(params, "if_generation")
         )
         return receipt.to_json()
+
+    async def _retry(self, params: Params, actor: Actor) -> dict[str, Any]:
+        operations = self._runtime.operations
+        return (await operations.retry(_needed(params, "id"), actor, _text(params, "if_generation"))).to_json()
 
     async def _approve(self, params: Params, actor: Actor) -> dict[str, Any]:
         receipt = await self._runtime.approvals.approve(

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+from evatui.control.deciding import HeldRow, IdleRow, PermissionRow, TrustInfo
 from evatui.kernel.model.diagnostic import Diagnostic
 from evatui.kernel.model.event import Event
 from evatui.kernel.model.lifecycle import State
@@ -95,7 +96,7 @@ class Beside:
     """What lives beside the serving generation.
 
     ``what`` is ``draining`` (``calls`` left, ``seconds_left`` at the time of the snapshot),
-    ``refused`` (``code``, ``place``) or ``held``.
+    ``refused`` (``code``, ``place``) or ``held`` (``waits_for`` as in `HeldRow`).
     """
 
     what: str
@@ -104,6 +105,7 @@ class Beside:
     seconds_left: float | None = None
     code: str = ""
     place: str = ""
+    waits_for: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,6 +138,12 @@ class CapabilityRow:
     path: str = ""
     script: str = ""
     beside: tuple[Beside, ...] = ()
+    permissions: tuple[PermissionRow, ...] = ()
+    """What it asks for, entry by entry."""
+    behind: tuple[str, ...] = ()
+    """Names that another one answers before it: ``repo.summary: other``."""
+    before: tuple[str, ...] = ()
+    """Names that it answers before others."""
     generations: tuple[GenerationRow, ...] = ()
     """Newest first, at most 20."""
     trail: tuple[Transition, ...] = ()
@@ -216,3 +224,7 @@ class ConsoleSnapshot:
     """Of the audit sink."""
     manifests_in: tuple[str, ...] = ()
     """Where manifests are looked for, for the empty screen."""
+    held: tuple[HeldRow, ...] = ()
+    idle: tuple[IdleRow, ...] = ()
+    """At most 200."""
+    trust: TrustInfo = TrustInfo()

@@ -20,7 +20,7 @@ def disk_status(capability: Capability) -> str:
         return "held"
     if capability.active is None or capability.active.digest == capability.disk_digest:
         return "same"
-    return "quarantined" if capability.quarantined == capability.disk_digest else "changed"
+    return "quarantined" if capability.disk_digest in capability.quarantined else "changed"
 
 
 def marks(capability: Capability) -> tuple[str, ...]:

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import Any
 
-from evatui.control.capability_rows import capability_row, transition_row
+from evatui.control.capability_rows import capability_row, contested, transition_row
+from evatui.control.idle import idle_rows
 from evatui.control.refusals import rejection_rows
 from evatui.control.snapshot import (
     AuditRow,
@@ -20,6 +21,7 @@ from evatui.control.snapshot import (
     RuntimeInfo,
 )
 from evatui.control.standing import marks
+from evatui.control.waiting import held_rows, trust_info
 from evatui.kernel.model.clock import rfc3339
 from evatui.kernel.model.event import Event
 from evatui.kernel.model.text import clean_line
@@ -63,13 +65,17 @@ class View:
             watch=_watch(runtime),
             health=_indicator(runtime.audit.health),
             manifests_in=tuple(runtime.layout.manifests),
+            held=held_rows(runtime),
+            idle=idle_rows(runtime),
+            trust=trust_info(runtime),
         )
 
     def _row(self, capability: Capability) -> CapabilityRow:
         if capability.draining:
             return capability_row(self._runtime, capability)  # its time left counts down
+        runtime = self._runtime
         key = (
-            self._runtime.registry.trail.last_of(capability.id),
+            runtime.registry.trail.last_of(capability.id),
             capability.in_flight,
             capability.limiter.queued,
             capability.calls,
@@ -82,6 +88,8 @@ class View:
             capability.path,
             capability.conduct.last,
             marks(capability),
+            runtime.policy.epoch if runtime.policy else "",
+            contested(runtime.table, capability),
         )
         known = self._rows.get(capability.id)
         if known is None or known[0] != key or capability.rejection is not None:

@@ -168,7 +168,9 @@ def _mutated(at: tuple[Any, ...], how: str, junk: Any) -> Any:
 
 
 @given(st.sampled_from(PLACES), st.sampled_from(["replace", "delete", "add"]), JUNK)
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 def test_a_mutated_manifest_is_refused_or_means_what_it_says(
     layout: Layout, at: tuple[Any, ...], how: str, junk: Any
 ) -> None:
@@ -234,7 +236,9 @@ def test_any_schema_is_refused_at_a_place_or_can_be_asked(schema: dict[str, Any]
 
 @pytest.mark.parametrize("path", [MANIFEST, TAKES, POLICY])
 @given(st.binary(max_size=40), st.integers(0, 1500), st.integers(0, 40))
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 def test_bytes_thrown_at_a_file_never_break_the_judge(
     layout: Layout, path: str, junk: bytes, at: int, cut: int
 ) -> None:

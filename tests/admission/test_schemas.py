@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evatui.kernel.admission.json_tree import JsonProblem, parse_json, plain_json
+from evatui.kernel.admission.schema_rules import _FORMATS
 from evatui.kernel.admission.schemas import CompiledSchema
 from evatui.kernel.workspace.layout import Layout
 from evatui.kernel.workspace.yaml import plain
@@ -23,7 +24,7 @@ WRONG = [
     ('{\n "properties": {"a": {"minLength": -1}}}', 2, 36, "EVA-304", "minLength"),
     ('{"properties": []}', 1, 16, "EVA-304", "properties"),
     ('{"required": ["a", "a"]}', 1, 14, "EVA-304", "required"),
-    ('{"$schema": "https://example.org/mine"}', 1, 13, "EVA-304", "not a draft"),
+    ('{"$schema": "https://example.org/mine"}', 1, 13, "EVA-304", "none of the drafts"),
     ('{"items": {\n  "$ref": "urn:other"}}', 2, 11, "EVA-305", "leads out"),
     ('{"items": {"$ref": "http://169.254.169.254/x"}}', 1, 20, "EVA-305", "leads out"),
     ('{"allOf": [{"$dynamicRef": "file:///etc/passwd"}]}', 1, 28, "EVA-305", "leads out"),
@@ -32,7 +33,18 @@ WRONG = [
     ('{"$ref": "#nobody"}', 1, 10, "EVA-308", "leads nowhere"),
     ('{"properties": {"a": {"pattern": "(?=x)"}}}', 1, 34, "EVA-306", "linear-time"),
     ('{"pattern": "(a)\\\\1"}', 1, 13, "EVA-306", "linear-time"),
-    ('{"pattern": "("}', 1, 13, "EVA-306", "linear-time"),
+    ('{"pattern": "("}', 1, 13, "EVA-306", "no regular expression: missing )"),
+    ('{"pattern": "((a{1000}){1000}){1000}"}', 1, 13, "EVA-306", "too large"),
+    ('{"$ref": "#"}', 1, 10, "EVA-308", "back to itself"),
+    ('{"properties": {"a": {"$ref": "#/properties/a"}}}', 1, 31, "EVA-308", "back to itself"),
+    (
+        '{"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"allOf": [{"$ref": "#/$defs/a"}]}}}',
+        1,
+        47,
+        "EVA-308",
+        "itself",
+    ),
+    ('{"properties": {"a": {"anyOf": [{"type": "null"}, {"$ref": "#/properties/a"}]}}}', 1, 60, "EVA-308", "itself"),
     ('{"patternProperties": {"(?!x)": {}}}', 1, 24, "EVA-306", "linear-time"),
     ('{"type": "object",}', 1, 19, "EVA-303", "expected another key"),
     ('{"type": "object"', 1, 17, "EVA-303", "the file ends here"),
@@ -214,6 +226,33 @@ def test_alternatives_that_share_parts_are_counted_before_a_schema_is_used(layou
 @pytest.mark.parametrize("value", [b"x", {1: 2}, object(), "\ud800", {"a": float("nan")}])
 def test_what_is_no_json_is_a_violation_and_no_crash(value: object) -> None:
     assert CompiledSchema({"type": "boolean"}).check(value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"properties": {"next": {"$ref": "#"}}}',
+        '{"items": {"anyOf": [{"$ref": "#"}, {"type": "null"}]}, "$ref": "#/$defs/a", "$defs": {"a": {}}}',
+        '{"$defs": {"tree": {"additionalProperties": {"$ref": "#/$defs/tree"}}}, "$ref": "#/$defs/tree"}',
+        '{"allOf": [{"$ref": "#/$defs/a"}, {"$ref": "#/$defs/a"}], "$defs": {"a": {"type": "object"}}}',
+    ],
+)
+def test_a_reference_that_takes_a_step_into_the_value_is_no_circle(layout: Layout, text: str) -> None:
+    accepted(judge({**NOTES, GIVES: text}, layout))
+
+
+def test_a_misspelt_format_is_told_and_serves_all_the_same(layout: Layout) -> None:
+    text = '{"properties": {"a": {"format": "emial"}, "b": {"format": "my-own-name"}, "c": {"format": "email"}}}'
+    (warning,) = accepted(judge({**NOTES, GIVES: text}, layout)).warnings
+    assert (warning.code, warning.level) == ("EVA-310", "warning")
+    assert "did you mean email?" in warning.message
+
+
+def test_every_format_that_is_said_to_be_known_is_checked() -> None:
+    for name in _FORMATS - {"idn-email", "iri-reference", "uri-reference", "regex"}:
+        assert CompiledSchema({"format": name}).check("\x00 not {one"), name
+    assert CompiledSchema({"format": "uri-reference"}).check("http://[")
+    assert CompiledSchema({"format": "regex"}).check("(")
 
 
 def test_formats_are_checked_and_patterns_take_no_time() -> None:

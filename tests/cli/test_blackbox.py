@@ -21,7 +21,7 @@ EVA = [sys.executable, "-c", "from evatui.cli.main import main; main()"]
 def run(*words: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     clean = {k: v for k, v in os.environ.items() if not k.startswith("EVA_")}
     return subprocess.run(
-        [*EVA, *words], cwd=cwd, env={**clean, **environment}, capture_output=True, text=True, timeout=60, check=False
+        [*EVA, *words], cwd=cwd, env={**clean, **environment}, capture_output=True, text=True, timeout=100, check=False
     )
 
 
@@ -51,7 +51,7 @@ def served(workspace: Path) -> Iterator[subprocess.Popen[str]]:
     yield serving
     if serving.poll() is None:
         serving.send_signal(signal.SIGTERM)
-    serving.communicate(timeout=30)
+    serving.communicate(timeout=60)
 
 
 def test_a_call_from_a_folder_below(workspace: Path) -> None:
@@ -157,7 +157,7 @@ def test_serve_ends_cleanly_and_a_second_one_names_the_first(workspace: Path, se
     assert done.returncode == 4
     assert str(served.pid) in done.stderr
     served.send_signal(signal.SIGTERM)
-    out, _ = served.communicate(timeout=30)
+    out, _ = served.communicate(timeout=60)
     assert served.returncode == 0
     assert [json.loads(line)["event"] for line in out.splitlines()] == ["draining", "stopped"]
     _, said = answer("audit", "tail", cwd=workspace)
@@ -189,11 +189,11 @@ def test_a_runtime_whose_workspace_another_one_took_says_so_and_ends(
         told = [json.loads(line) for line in served.stdout]
         assert [step["event"] for step in told] == ["lost", "draining", "stopped"]
         assert f"pid {second.pid}" in told[0]["cause"]
-        assert served.wait(10) == 4
+        assert served.wait(60) == 4
         code, said = answer("status", cwd=workspace)
         assert (code, said["data"]["runtime"]["pid"]) == (0, second.pid)
         second.terminate()
-        assert second.wait(30) == 0
+        assert second.wait(60) == 0
 
 
 def test_a_flipped_byte_in_the_audit_log_is_named(workspace: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from evatui.cli.main import run
-from tests.support.workspaces import GREETER, MANIFEST, write
+from tests.support.workspaces import GREETER, INPUT, MANIFEST, write
 
 
 def listed(root: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
@@ -38,6 +38,21 @@ def test_both_files_of_a_duplicate_and_a_disabled_one_are_listed(
     rows = {row["path"]: (row["state"], row["reason"]) for row in listed(tmp_path, capsys)["capabilities"]}
     assert rows["capabilities/greet.yaml"] == rows[twin] == ("Rejected", "duplicate_id")
     assert rows["capabilities/off.yaml"] == ("Disabled", "disabled_by_manifest")
+
+
+def test_what_a_sound_one_gets_wrong_is_told_wherever_it_is_looked_at(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(tmp_path, {**GREETER, "schemas/greet.input.json": INPUT.replace('"required"', '"requird"')})
+    (warning,) = listed(tmp_path, capsys)["warnings"]
+    assert (warning["id"], warning["code"], warning["spans"][0]["file"]) == (
+        "greet",
+        "EVA-310",
+        "schemas/greet.input.json",
+    )
+    for words in (("list",), ("inspect", "greet"), ("reload", "--dry-run")):
+        assert run(["-w", str(tmp_path), "capability", *words]) == 0
+        assert "did you mean required?" in capsys.readouterr().out
 
 
 def test_a_name_with_several_providers_says_who_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -108,4 +108,4 @@ def test_an_empty_name_is_not_the_folder_one_is_in(tmp_path: Path, words: list[s
 
 def test_a_time_to_wait_that_is_no_number_is_refused(tmp_path: Path) -> None:
     (tmp_path / "capabilities").mkdir()
-    assert shell("serve", "--idle-exit", "nan", cwd=tmp_path, timeout=30).returncode == 64
+    assert shell("serve", "--idle-exit", "nan", cwd=tmp_path, timeout=100).returncode == 64

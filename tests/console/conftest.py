@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
@@ -94,7 +95,7 @@ OpenConsole = Callable[..., AbstractAsyncContextManager[Console]]
 def console(monkeypatch: pytest.MonkeyPatch) -> OpenConsole:
     """``async with console(...) as it``: the console over a scripted runtime, with its first snapshot painted.
 
-    Dialogs arm sooner than for a person, but for tests that say ``quick=False``.
+    Dialogs arm sooner than for a person; for tests that say ``quick=False`` they never do.
     """
 
     @asynccontextmanager
@@ -109,8 +110,7 @@ def console(monkeypatch: pytest.MonkeyPatch) -> OpenConsole:
         view: View = View.REGISTRY,
         quick: bool = True,
     ) -> AsyncIterator[Console]:
-        if quick:
-            monkeypatch.setattr(dialogs, "ARM_AFTER_S", 0.02)
+        monkeypatch.setattr(dialogs, "ARM_AFTER_S", 0.02 if quick else math.inf)
         operator = FakeOperator(snapshot or scene(), answers)
 
         async def open_operator() -> FakeOperator:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from evatui.control.deciding import HeldRow
 from evatui.control.snapshot import (
     AuditRow,
     Beside,
@@ -85,6 +86,59 @@ def refused(
     return RejectionRow(
         key=key, id=key, path=path, at=at("14:02:10"), digest=DIGEST, serving=serving, diagnostics=(diagnostic,)
     )
+
+
+def held(id: str = "radar-feed", **more: Any) -> HeldRow:
+    """A version that asks for one more host and waits for approval."""
+    path = f"capabilities/{id}.yaml"
+    message = 'network.hosts is wider than before, by "b.example.org"'
+    rendered = f"EVA-430 {message}\n --> {path}:9:32\n  |\n9 |   network: {{hosts: [a.example.org, b.example.org]}}"
+    diagnostic = Diagnostic("EVA-430", Reason.APPROVAL_REQUIRED, message, (Span(path, 9, 32),), rendered=rendered)
+    fields: dict[str, Any] = {
+        "path": path,
+        "digest": "ab" * 32,
+        "number": "g43",
+        "since": at("14:02:10"),
+        "serving": "g38",
+        "waits_for": "approval",
+        "change_class": "approval",
+        "permissions": (
+            field("fs.read", "narrowed", ["workspace"], [], lost=["workspace"]),
+            field(
+                "network.hosts",
+                "widened",
+                ["a.example.org"],
+                ["a.example.org", "b.example.org"],
+                gained=["b.example.org"],
+            ),
+            field("env", "unchanged", ["API_KEY"], ["API_KEY"]),
+            field("limits.timeout_ms", "widened", [5000], [30000]),
+        ),
+        "diagnostics": (diagnostic,),
+    }
+    return HeldRow(id=id, **(fields | more))
+
+
+def field(path: str, change: str, before: list[Any], after: list[Any], **more: list[Any]) -> dict[str, Any]:
+    return {"path": path, "change": change, "from": before, "to": after, "gained": [], "lost": []} | more
+
+
+def trust_data() -> dict[str, Any]:
+    """What ``trust.show`` answers of a workspace with one part that nobody trusts yet."""
+    part = {
+        "name": "capability radar-feed",
+        "digest": "22" * 32,
+        "status": "changed",
+        "power": {
+            "network": {"hosts": ["radar.example.org"], "methods": ["GET"]},
+            "shell": {"commands": [["git", "status"]]},
+            "env": ["API_KEY"],
+            "credentials": {"API_KEY": {"hosts": ["radar.example.org"], "header": "Authorization"}},
+        },
+        "files": {"capabilities/radar-feed.yaml": "3f2a" * 16, "capabilities/tools/radar_feed.lua": "77b0" * 16},
+        "changed": ["capabilities/tools/radar_feed.lua: changed"],
+    }
+    return {"vouched": False, "digest": "11" * 32, "parts": [part]}
 
 
 def record(seq: int, time: str, capability_id: str, *, error: str = "", took: int = 41_200, code: str = "") -> AuditRow:

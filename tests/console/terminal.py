@@ -61,7 +61,7 @@ class Terminal:
                 break
         return bytes(fresh)
 
-    def read_until(self, text: str, seconds: float = 30.0) -> None:
+    def read_until(self, text: str, seconds: float = 60.0) -> None:
         end = time.monotonic() + seconds
         while text.encode() not in self.drawn:
             assert time.monotonic() < end, f"{text!r} was not drawn; the end is {bytes(self.drawn[-2000:])!r}"
@@ -76,7 +76,7 @@ class Terminal:
     def signal(self, number: signal.Signals) -> None:
         os.kill(self.process.pid, number)
 
-    def wait(self, seconds: float = 20.0, *, reading: bool = True) -> int:
+    def wait(self, seconds: float = 60.0, *, reading: bool = True) -> int:
         """The exit code, as a shell says it."""
         end = time.monotonic() + seconds
         while self.process.poll() is None:

@@ -45,10 +45,13 @@ def test_the_levels_are_those_of_the_commands() -> None:
         "disable": Danger.DIALOG,
         "enable": Danger.PLAN,
         "approve": Danger.TYPED,
+        "revoke": Danger.PLAN,
+        "trust": Danger.DIALOG,
+        "distrust": Danger.DIALOG,
         "call": Danger.FREE,
         "describe": Danger.FREE,
     }
-    assert {action.id for action in CHANGING} == {"reload", "rollback", "drain", "disable", "enable", "approve", "call"}
+    assert {action.id for action in CHANGING} == levels.keys() - {"describe"}
 
 
 def test_a_readonly_table_has_nothing_that_changes_or_calls() -> None:

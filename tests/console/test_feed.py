@@ -30,7 +30,7 @@ async def turn(until: Callable[[], bool] = lambda: True) -> None:
     """A few turns of the loop, and then as many as it takes."""
     for _ in range(10):
         await asyncio.sleep(0)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not until():
             await asyncio.sleep(0.01)
 

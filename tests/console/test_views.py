@@ -20,20 +20,20 @@ from evatui.console.view.payload import first_payload
 from evatui.console.view.rows import (
     AUDIT_COLUMNS,
     REGISTRY_COLUMNS,
-    REJECTED_COLUMNS,
     audit_row,
     counts_down,
     registry_rows,
-    rejected_rows,
 )
 from evatui.console.view.sent import Sent
 from evatui.console.view.table import Query, lay_out, shown_columns
+from evatui.console.view.unserved import REJECTED_COLUMNS, rejected_rows
 from evatui.console.view.words import Look, clock, duration
+from evatui.control.deciding import PermissionRow
 from evatui.control.operator import CommandFailed
-from evatui.control.snapshot import Indicator
+from evatui.control.snapshot import Beside, Indicator
 from evatui.kernel.model.diagnostic import Diagnostic, Reason, Span
 from evatui.kernel.model.errors import ErrorKind
-from tests.console.scene import capability, record, refused, scene
+from tests.console.scene import capability, held, record, refused, scene
 
 LOOK = Look(picture=True)
 
@@ -113,6 +113,23 @@ def test_the_preview_and_its_short_form_name_the_generations_that_are_kept() -> 
     assert "g37 1.1.8  kept" in text_of(preview(row, 40, LOOK))
     assert "kept g41 g37" in text_of(brief(row, 100, LOOK))
     assert all(measure(line) <= 40 for line in preview(row, 40, LOOK)[:12])
+
+
+def test_the_preview_tells_each_permission_with_the_grant_that_gave_it_or_the_rule_that_took_it() -> None:
+    given = PermissionRow(permission="fs.read", entry="workspace", in_force=True, why="granted by p.yaml:4")
+    taken = PermissionRow(permission="network.hosts", entry="*", in_force=False, why="denied: p.yaml:9")
+    shown = text_of(preview(capability("x", 1, permissions=(given, taken)), 80, LOOK))
+    assert "✓ fs.read workspace  granted by p.yaml:4" in shown
+    assert "✗ network.hosts *  denied: p.yaml:9" in shown
+
+
+def test_what_waits_says_for_what_and_which_key_decides() -> None:
+    for waits_for, key in (("trust", "T trust"), ("approval", "a approve")):
+        beside = (Beside(what="held", number="g43", code="EVA-430", waits_for=waits_for),)
+        shown = plain(sentence(capability("radar", 38, beside=beside), LOOK, 120))
+        assert f"g43 waits for {waits_for} EVA-430" in shown
+        assert key in shown
+        assert key in plain(sentence(held(waits_for=waits_for), LOOK, 120))
 
 
 def test_where_it_runs_is_told_with_the_reason_and_marked_where_it_was_moved() -> None:
@@ -244,6 +261,19 @@ def test_the_editor_opens_at_the_mistake_or_at_the_script() -> None:
     ],
 )
 def test_the_equal_command_line(command: str, params: dict[str, object], shown: str) -> None:
+    assert command_line(command, params) == shown
+
+
+@pytest.mark.parametrize(
+    ("command", "params", "shown"),
+    [
+        ("trust.give", {"digest": "ab12"}, "eva trust --digest ab12"),
+        ("trust.revoke", {}, "eva trust --revoke"),
+        ("capability.approve", {"id": "x", "digest": "ab12", "typed": "x"}, "eva capability approve x --digest ab12"),
+        ("capability.revoke", {"id": "x", "digest": "ab12"}, "eva capability approve x --digest ab12 --revoke"),
+    ],
+)
+def test_the_equal_command_line_of_a_decision(command: str, params: dict[str, object], shown: str) -> None:
     assert command_line(command, params) == shown
 
 

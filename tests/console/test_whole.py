@@ -41,7 +41,7 @@ class Seen(Terminal):
         return "\n".join(self._screen.display)
 
     def until(
-        self, holds: Callable[[str], object], *, keys: bytes = b"", again: bool = False, seconds: float = 30.0
+        self, holds: Callable[[str], object], *, keys: bytes = b"", again: bool = False, seconds: float = 60.0
     ) -> str:
         """Types ``keys``, once or again and again, and waits until ``holds`` of the picture."""
         if keys:
@@ -153,7 +153,7 @@ def test_a_call_in_flight_is_cut_after_its_time_and_is_on_record(workspace: Path
     terminal.signal(signal.SIGTERM)
     assert terminal.wait() == 128 + signal.SIGTERM
     assert b"draining 1 call" in terminal.drawn
-    assert call.wait(timeout=30) in (4, 5)
+    assert call.wait(timeout=60) in (4, 5)
     spun = [record for record in records(workspace) if record["capability_id"] == "spin"]
     assert "Cancelled" in [record["error_kind"] for record in spun]
     terminal.close()

@@ -35,8 +35,8 @@ def granting(
 class Ground:
     """``permissions`` may be set at any time: the host asks at every call. ``answer`` stands for the registry.
 
-    ``names`` are the addresses of the names that there are, ``credentials`` those of the policy, and ``environ`` is
-    where their values are.
+    ``names`` are the addresses of the names that there are, ``looked_up`` which were asked for, ``credentials`` those
+    of the policy, and ``environ`` is where their values are.
     """
 
     root: Path
@@ -44,6 +44,7 @@ class Ground:
     audit: MemoryAudit
     host: Host = field(init=False)
     names: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    looked_up: list[str] = field(default_factory=list)
     credentials: dict[str, dict[str, Any]] = field(default_factory=dict)
     environ: dict[str, str] = field(default_factory=dict)
     permissions: Permissions = Permissions()
@@ -80,6 +81,7 @@ class Ground:
         return self.host.bind(self.scope(**changes))
 
     async def resolve(self, name: str) -> Sequence[Address]:
+        self.looked_up.append(name)
         if name not in self.names:
             raise OSError("no such name")
         return tuple(map(ip_address, self.names[name]))

@@ -8,9 +8,13 @@ from pathlib import Path
 import pytest
 import trustme
 
+from evatui.adapters.http import Http
+from evatui.kernel.host.ports import Exchange
+from evatui.kernel.host.urls import parse_url
+from evatui.kernel.model.address import Reach
 from evatui.kernel.model.errors import ErrorKind
 from tests.host.ground import Ground
-from tests.host.web import Server, get, network, refused, serving
+from tests.host.web import Received, Server, answer, get, network, refused, serving
 
 DENIED = ErrorKind.POLICY_DENIED
 INVALID = ErrorKind.INVALID_INPUT
@@ -84,6 +88,31 @@ async def test_localhost_must_lead_to_this_machine(ground: Ground, server: Serve
     assert (await refused(ground, f"http://localhost:{server.port}/"))[0] is DENIED
 
 
+async def test_a_name_is_looked_up_once_and_its_addresses_are_tried_in_turn(ground: Ground, server: Server) -> None:
+    ground.permissions = network("localhost", "LOCALHOST")
+    ground.names["localhost"] = ("127.0.0.9", "127.0.0.8", "127.0.0.1")
+    assert (await get(ground, f"http://localhost:{server.port}/"))["body"] == "hello"
+    assert ground.looked_up == ["localhost"]
+
+
+async def test_a_name_that_leads_elsewhere_the_second_time_is_not_asked_twice(ground: Ground, server: Server) -> None:
+    def say(got: Received) -> bytes:
+        ground.names["localhost"] = ("10.0.0.1",)
+        return answer("", "302 Found", Location="/b")
+
+    ground.permissions = network("localhost")
+    ground.names["localhost"] = ("127.0.0.1",)
+    server.say = say
+    kind, message = await refused(ground, f"http://localhost:{server.port}/")
+    assert (kind, message) == (DENIED, "localhost is refused: it has an address that is not loopback")
+    assert (ground.looked_up, len(server.received)) == (["localhost", "localhost"], 1)
+
+
+async def test_the_system_is_asked_where_nobody_else_is(server: Server) -> None:
+    exchange = Exchange("GET", parse_url(f"http://localhost:{server.port}/"), (), b"", Reach.LOOPBACK, 99)
+    assert (await Http().send(exchange)).body == b"hello"
+
+
 @pytest.mark.parametrize(
     "url",
     [
@@ -136,14 +165,18 @@ async def test_a_certificate_is_for_the_name_and_from_who_is_trusted(
     ground.permissions = network("localhost")
     ground.names["localhost"] = ("127.0.0.1",)
 
+    asked_for: list[str] = []
+
     def serve(issuer: trustme.CA, name: str) -> ssl.SSLContext:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.sni_callback = lambda _, name, __: asked_for.append(name)
         issuer.issue_cert(name).configure_cert(context)
         return context
 
     async with serving(serve(authority, "localhost")) as server:
         found = await get(ground, f"https://localhost:{server.port}/")
         assert found["body"] == "hello"
+        assert (asked_for, server.received[0].headers["host"]) == (["localhost"], f"localhost:{server.port}")
     for issuer, name in ((authority, "other.example"), (trustme.CA(), "localhost")):
         async with serving(serve(issuer, name)) as server:
             kind, message = await refused(ground, f"https://localhost:{server.port}/")

@@ -12,6 +12,7 @@ from evatui.kernel.model.errors import CallFailed, ErrorKind
 from evatui.kernel.model.permissions import Permissions
 from tests.host.ground import Ground
 from tests.host.web import Received, Server, answer, get, network, refused, serving
+from tests.support.waiting import until
 
 DENIED = ErrorKind.POLICY_DENIED
 INVALID = ErrorKind.INVALID_INPUT
@@ -174,10 +175,12 @@ async def test_a_packed_answer_is_unpacked(lab: Ground, server: Server) -> None:
     assert (await get(lab, server.url))["body"] == "häh"
 
 
-async def test_a_deadline_holds_and_the_connection_is_closed(lab: Ground, server: Server) -> None:
-    server.say = None
+@pytest.mark.parametrize("drip", [b"", b"x"], ids=["no answer", "an answer without end"])
+async def test_a_deadline_holds_and_the_connection_is_closed(lab: Ground, server: Server, drip: bytes) -> None:
+    server.say, server.drip = None, drip
     kind, message = await refused(lab, server.url, timeout_ms=50)
     assert (kind, message) == (ErrorKind.TIMEOUT, "127.0.0.1 has not answered within 50 ms")
+    await until(lambda: server.left)
 
 
 async def test_nobody_there_is_unavailable(lab: Ground, server: Server) -> None:
@@ -194,11 +197,11 @@ async def test_nobody_there_is_unavailable(lab: Ground, server: Server) -> None:
 async def test_a_cancelled_request_hangs_up(lab: Ground, server: Server) -> None:
     server.say = None
     task = asyncio.ensure_future(get(lab, server.url))
-    while not server.received:
-        await asyncio.sleep(0.005)
+    await until(lambda: server.received)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
+    await until(lambda: server.left)
 
 
 async def test_a_health_check_asks_nobody(lab: Ground, server: Server) -> None:

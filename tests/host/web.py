@@ -35,12 +35,15 @@ def answer(body: str | bytes = "", status: str = "200 OK", **headers: str) -> by
 
 @dataclass
 class Server:
-    """``say`` makes the answer from the request; with None the server never answers."""
+    """``say`` makes the answer from the request; with None the server never answers, and ``drip`` writes one without
+    end, byte by byte. ``left`` counts the clients that hung up on it."""
 
     port: int = 0
     say: Answer | None = lambda _: answer("hello")
     received: list[Received] = field(default_factory=list)
     connections: int = 0
+    drip: bytes = b""
+    left: int = 0
 
     @property
     def url(self) -> str:
@@ -56,8 +59,11 @@ class Server:
             self.received.append(
                 Received(head[0], {name.lower(): value for name, value in kept.items()}, body.decode())
             )
-            if self.say is None:
+            if self.drip:
+                await self._drip(reader, writer)
+            elif self.say is None:
                 await reader.read()
+                self.left += 1
             else:
                 writer.write(self.say(self.received[-1]))
                 await writer.drain()
@@ -65,6 +71,14 @@ class Server:
             pass
         finally:
             writer.close()
+
+    async def _drip(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
+        gone = asyncio.ensure_future(reader.read())
+        while not gone.done():
+            writer.write(self.drip)
+            await asyncio.wait([gone], timeout=0.002)
+        self.left += 1
 
 
 @asynccontextmanager

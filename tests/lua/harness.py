@@ -26,7 +26,7 @@ async def call(
     *,
     host: Any = no_host,
     host_calls: int = 1000,
-    seconds: float = 20.0,
+    seconds: float = 60.0,
     entry: str = "invoke",
     finish: Callable[[Outcome], Any] = lambda outcome: outcome,
     size: int | None = None,

@@ -47,7 +47,7 @@ async def test_nothing_of_the_sandbox_can_be_reached(engine: Engine) -> None:
     async def host(function: str, argument: Any) -> Any:
         raise RuntimeError
 
-    loaded = await engine.load(program(f"function invoke(ctx, request) {walk} end"), timeout_s=5)
+    loaded = await engine.load(program(f"function invoke(ctx, request) {walk} end"), timeout_s=20)
     outcome = await call(loaded, {"a": [{}]}, host=host)
     loaded.close()
     assert isinstance(outcome, Returned)

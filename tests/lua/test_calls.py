@@ -140,7 +140,7 @@ async def test_control_characters_of_an_error_are_made_visible(engine: Engine) -
 )
 async def test_a_script_that_does_not_load_says_where(engine: Engine, source: str, line: int, message: str) -> None:
     with pytest.raises(LoadFailed) as failed:
-        await engine.load(program(source), timeout_s=5)
+        await engine.load(program(source), timeout_s=20)
     assert failed.value.kind is ErrorKind.HANDLER_ERROR
     assert (failed.value.file, failed.value.line) == (NAME, line)
     assert message in failed.value.message
@@ -149,14 +149,14 @@ async def test_a_script_that_does_not_load_says_where(engine: Engine, source: st
 async def test_a_long_path_is_named_whole(engine: Engine) -> None:
     name = "capabilities/tools/" + "deeper/" * 20 + "tool.lua"
     with pytest.raises(LoadFailed) as failed:
-        await engine.load(Program(Chunk(name, b"\n\nx = = 1")), timeout_s=5)
+        await engine.load(Program(Chunk(name, b"\n\nx = = 1")), timeout_s=20)
     assert (failed.value.file, failed.value.line) == (name, 3)
 
 
 async def test_a_missing_entry_or_health_check_fails_the_load(engine: Engine) -> None:
     for fields in ({"entry": "run"}, {"health_check": "run"}):
         with pytest.raises(LoadFailed) as failed:
-            await engine.load(program("function invoke() end", **fields), timeout_s=5)
+            await engine.load(program("function invoke() end", **fields), timeout_s=20)
         assert failed.value.kind is ErrorKind.NOT_FOUND
         assert "'run'" in failed.value.message
 
@@ -165,7 +165,7 @@ async def test_modules_are_those_of_the_manifest(engine: Engine) -> None:
     kit = b"loads = (loads or 0) + 1\nreturn {up = function(s) return s:upper() end}"
     script = b"local kit = require('kit')\nfunction invoke(ctx, r) return {require('kit').up(r), loads} end"
     loaded = await engine.load(
-        Program(Chunk("a.lua", script), modules={"kit": Chunk("modules/kit.lua", kit)}), timeout_s=5
+        Program(Chunk("a.lua", script), modules={"kit": Chunk("modules/kit.lua", kit)}), timeout_s=20
     )
     assert await call(loaded, "x") == Returned(["X", 1])
     loaded.close()
@@ -183,7 +183,7 @@ async def test_modules_are_those_of_the_manifest(engine: Engine) -> None:
 async def test_a_module_that_fails_is_named(engine: Engine, module: bytes, file: str, line: int, message: str) -> None:
     with pytest.raises(LoadFailed) as failed:
         await engine.load(
-            Program(Chunk("a.lua", b"\n\nlocal m = require('m')"), modules={"m": Chunk("m.lua", module)}), timeout_s=5
+            Program(Chunk("a.lua", b"\n\nlocal m = require('m')"), modules={"m": Chunk("m.lua", module)}), timeout_s=20
         )
     assert message in failed.value.message
     assert (failed.value.file, failed.value.line) == (file, line)
@@ -223,6 +223,6 @@ async def test_health_check_gets_only_the_context(engine: Engine) -> None:
     source = (
         "function invoke() end function check(ctx, r) return {ok = type(ctx.host.now) == 'function' and r == nil} end"
     )
-    loaded = await engine.load(program(source, health_check="check"), timeout_s=5)
-    assert await loaded.health(deadline=time.monotonic() + 5, host=None) == Returned({"ok": True})  # type: ignore[arg-type]
+    loaded = await engine.load(program(source, health_check="check"), timeout_s=20)
+    assert await loaded.health(deadline=time.monotonic() + 60, host=None) == Returned({"ok": True})  # type: ignore[arg-type]
     loaded.close()

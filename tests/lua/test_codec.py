@@ -58,6 +58,25 @@ def state() -> State:
     return state
 
 
+NUMBERS = st.one_of(
+    st.integers(-(2**63), 2**63 - 1), st.integers(0, 300), st.floats(allow_nan=False, allow_infinity=False)
+)
+SMALL = st.one_of(st.none(), st.booleans(), NUMBERS, st.text(max_size=40))
+CELLS = st.one_of(SMALL, st.lists(SMALL, max_size=3), st.dictionaries(st.text(max_size=4), SMALL, max_size=3))
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> list[dict[str, Any]]:
+    """Records with the same names, in whatever order, each name with values of its own kind."""
+    names = draw(st.lists(st.text(max_size=40), min_size=2, max_size=12, unique=True))
+    patterns = [draw(st.lists(draw(st.sampled_from([NUMBERS, CELLS])), min_size=1, max_size=4)) for _ in names]
+    rows = [
+        {name: pattern[row % len(pattern)] for name, pattern in zip(names, patterns, strict=True)}
+        for row in range(draw(st.integers(8, 40)))
+    ]
+    return [*rows, dict(reversed(rows[0].items()))]
+
+
 def packed(entry: str, value: Any) -> bytes:
     return ormsgpack.packb(entry) + pack(value)
 
@@ -85,6 +104,68 @@ def test_values_keep_their_types(state: State, entry: str, value: Any) -> None:
     outcome = judge(state.enter(Operation.ENTER, packed(entry, value)), PROGRAM)
     assert isinstance(outcome, Returned), outcome
     assert typed(outcome.value) == typed(value)
+
+
+@pytest.mark.parametrize("entry", ["echo", "rebuild"])
+@given(rows=tables(), below=st.sampled_from([(), ("rows",), ("payload", "rows")]))
+@settings(max_examples=30, deadline=None)
+def test_records_of_one_shape_keep_what_they_hold(
+    state: State, entry: str, rows: list[dict[str, Any]], below: tuple[str, ...]
+) -> None:
+    value: Any = rows
+    for name in reversed(below):
+        value = {"beside": [name], name: value}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("evatui.kernel.lua.values.LARGE", 0)
+        data = packed(entry, value)
+    outcome = judge(state.enter(Operation.ENTER, data), PROGRAM)
+    assert isinstance(outcome, Returned), outcome
+    assert typed(outcome.value) == typed(value)
+
+
+async def test_large_records_are_read_only_like_any_other_value(engine: Engine) -> None:
+    rows = [{"id": n, "name": f"row {n}", "inner": {"n": n}, "none": None} for n in range(200)]
+    body = """
+        local t = request.rows
+        local function fixed(f) return not pcall(f) end
+        local names = {}
+        for name in pairs(t[200]) do names[#names + 1] = name end
+        table.sort(names)
+        return {
+            #t, t[200].id, t[200].name, t[200].inner.n, t[200].none == json.null, t[201] == nil, names,
+            fixed(function() t[1] = 1 end), fixed(function() t[201] = 1 end), fixed(function() t[7].id = 8 end),
+            fixed(function() t[7].inner.n = 8 end), fixed(function() rawset(t[7], "x", 1) end),
+        }
+    """
+    expected = [200, 199, "row 199", 199, True, True, ["id", "inner", "name", "none"], True, True, True, True, True]
+    assert await value_of(engine, body, {"rows": rows}) == expected
+
+
+@pytest.mark.parametrize(
+    "odd", [{"a": 1}, {"a": 1, "b": 2, "c": 3}, {"a": 1, "c": 2}, [1, 2], None, "ab", {}, {"b": 2, "a": [[1], {}]}]
+)
+@pytest.mark.parametrize("place", [0, 100, 199])
+def test_one_record_of_another_shape_is_no_matter(state: State, odd: Any, place: int) -> None:
+    rows: list[Any] = [{"a": n, "b": "text" * 5} for n in range(200)]
+    rows[place] = odd
+    outcome = judge(state.enter(Operation.ENTER, packed("echo", {"rows": rows})), PROGRAM)
+    assert isinstance(outcome, Returned), outcome
+    assert typed(outcome.value) == typed({"rows": rows}) or odd == {}
+
+
+@pytest.mark.parametrize("bad", [math.nan, 2**63, b"raw", {"deep": nested(MAX_DEPTH - 4)}, {1: 2}])
+async def test_what_cannot_enter_is_found_in_a_record_too(engine: Engine, bad: Any) -> None:
+    loaded = await engine.load(Program(Chunk("t.lua", SCRIPT), entry="echo"), timeout_s=5)
+    rows = [{"id": n, "name": "text" * 10, "value": 0.5} for n in range(200)]
+    assert await call(loaded, {"payload": {"rows": rows}}, entry="echo", size=9000) == Returned(
+        {"payload": {"rows": rows}}
+    )
+    rows[150]["value"] = bad
+    outcome = await call(loaded, {"payload": {"rows": rows}}, entry="echo", size=9000)
+    assert isinstance(outcome, Verdict)
+    assert outcome.kind is ErrorKind.INVALID_INPUT
+    assert outcome.message.startswith("the request cannot enter Lua: /payload/rows/150/value")
+    loaded.close()
 
 
 @given(value=VALUES)
@@ -116,7 +197,7 @@ def test_json_of_lua_is_json(state: State, value: Any) -> None:
 )
 @pytest.mark.parametrize("size", [None, 6_000_000])
 async def test_what_cannot_enter_is_named(engine: Engine, value: Any, path: str, size: int | None) -> None:
-    loaded = await engine.load(Program(Chunk("t.lua", SCRIPT), entry="echo"), timeout_s=5)
+    loaded = await engine.load(Program(Chunk("t.lua", SCRIPT), entry="echo"), timeout_s=20)
     outcome = await call(loaded, value, entry="echo", size=size)
     assert isinstance(outcome, Verdict)
     assert outcome.kind is ErrorKind.INVALID_INPUT
@@ -129,7 +210,7 @@ async def test_what_cannot_enter_is_named(engine: Engine, value: Any, path: str,
     "value", [math.nan, [1.5, 2.5, -math.inf, 4.5], [2**63] * 4, [1, b"raw"], {"deep": nested(MAX_DEPTH)}]
 )
 async def test_measured_values_are_looked_at_on_the_way_in(engine: Engine, value: Any) -> None:
-    loaded = await engine.load(Program(Chunk("t.lua", SCRIPT), entry="echo"), timeout_s=5)
+    loaded = await engine.load(Program(Chunk("t.lua", SCRIPT), entry="echo"), timeout_s=20)
     outcome = await call(loaded, value, entry="echo", size=100)
     assert isinstance(outcome, Verdict)
     assert outcome.kind is ErrorKind.INVALID_INPUT

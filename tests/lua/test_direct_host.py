@@ -12,6 +12,7 @@ import pytest
 from evatui.kernel.lua import Engine, LoadedProgram, Outcome, Raised, Returned, Verdict
 from evatui.kernel.model.errors import ErrorKind, failure
 from tests.lua.harness import call, program, value_of
+from tests.support.waiting import until
 
 SOURCE = """
 function look(ctx) return pcall(ctx.host.fs_list, {}) and "listed" end
@@ -37,7 +38,7 @@ class Disk:
     def __call__(self, function: str, argument: Any) -> Any:
         self.looks += 1
         self.looked_at.set()
-        assert self.let_go.wait(20)
+        assert self.let_go.wait(60)
         return "files"
 
 
@@ -50,7 +51,7 @@ def disk() -> Iterator[Disk]:
 
 @pytest.fixture
 async def loaded(engine: Engine) -> AsyncIterator[LoadedProgram]:
-    loaded = await engine.load(program(SOURCE), timeout_s=5)
+    loaded = await engine.load(program(SOURCE), timeout_s=20)
     yield loaded
     loaded.close()
 
@@ -115,9 +116,9 @@ async def test_past_the_limit_of_host_calls_the_handler_is_ended(loaded: LoadedP
 async def test_a_deadline_that_passes_meanwhile_is_seen_as_soon_as_it_answers(
     loaded: LoadedProgram, disk: Disk
 ) -> None:
-    task = asyncio.create_task(call(loaded, entry="look_twice", host=disk, seconds=0.1))
-    await asyncio.to_thread(disk.looked_at.wait)
-    assert kind_of(await call(loaded, entry="spin", seconds=0.2)) is ErrorKind.TIMEOUT  # and so the other's time is up
+    task = asyncio.create_task(call(loaded, entry="look_twice", host=disk, seconds=0.5))
+    assert await asyncio.to_thread(disk.looked_at.wait, 60)
+    assert kind_of(await call(loaded, entry="spin", seconds=0.6)) is ErrorKind.TIMEOUT  # and so the other's time is up
     disk.let_go.set()
     assert kind_of(await task) is ErrorKind.TIMEOUT
     assert disk.looks == 1
@@ -129,7 +130,7 @@ async def test_a_call_that_is_ended_meanwhile_asks_for_nothing_more(
 ) -> None:
     outcomes: list[Outcome] = []
     task = asyncio.create_task(call(loaded, entry="look_twice", host=disk, finish=outcomes.append))
-    await asyncio.to_thread(disk.looked_at.wait)
+    assert await asyncio.to_thread(disk.looked_at.wait, 60)
     ending: Callable[[], object] = task.cancel if end == "cancel" else lambda: loaded.kill(ErrorKind.CANCELLED)
     ending()
     await asyncio.sleep(0)
@@ -144,15 +145,14 @@ async def test_a_call_that_is_ended_meanwhile_asks_for_nothing_more(
 async def test_a_disk_that_never_answers_costs_its_thread_and_nothing_else(
     monkeypatch: pytest.MonkeyPatch, disk: Disk
 ) -> None:
-    monkeypatch.setattr("evatui.kernel.lua.call.GRACE_S", 0.02)
+    monkeypatch.setattr("evatui.kernel.lua.ending.GRACE_S", 0.02)
     engine = Engine()
-    loaded = await engine.load(program(SOURCE), timeout_s=5)
-    assert kind_of(await call(loaded, entry="look", host=disk, seconds=0.02)) is ErrorKind.TIMEOUT
+    loaded = await engine.load(program(SOURCE), timeout_s=20)
+    assert kind_of(await call(loaded, entry="look", host=disk, seconds=0.5)) is ErrorKind.TIMEOUT
     assert engine.stuck == 1
     assert await call(loaded, "next") == Returned("next")
     disk.let_go.set()
-    while engine.stuck:
-        await asyncio.sleep(0.01)
+    await until(lambda: engine.stuck == 0)
     engine.close()
 
 

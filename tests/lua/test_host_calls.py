@@ -170,7 +170,7 @@ async def test_answers_belong_to_the_handler_and_may_be_changed(engine: Engine) 
 
 
 async def test_print_at_the_top_level_does_not_keep_a_script_from_loading(engine: Engine) -> None:
-    loaded = await engine.load(program("print('loading') function invoke() return 1 end"), timeout_s=5)
+    loaded = await engine.load(program("print('loading') function invoke() return 1 end"), timeout_s=20)
     assert await call(loaded) == Returned(1)
     loaded.close()
 

@@ -211,3 +211,32 @@ async def test_a_call_under_way_says_how_far_it_is(start: Start, ground: Path) -
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
+
+
+ADAPTER = """\
+id: p-files
+version: 1.0.0
+transport: mcp
+capabilities: [test.file]
+mcp: {server: stdio, command: [server]}
+"""
+
+
+async def test_an_adapter_whose_transport_nobody_serves_is_as_good_as_absent(start: Start, ground: Path) -> None:
+    path = "capabilities/adapters/files.yaml"
+    write(ground, {path: ADAPTER})
+    runtime = await start()
+    assert path not in runtime.registry.capabilities
+    assert [problem.code for problem in runtime.problems] == ["EVA-706"]
+    kind, message = await raised(runtime, "invoke_adapter", capability="test.file", provider="p-files")
+    assert (kind, message) == ("NotFound", "p-files provides test.file, but this version has no transport mcp")
+    save(ground, path, ADAPTER + "enabled: false\n")
+    await runtime.reloader.run(actor=ANN, explicit=True)
+    assert await raised(runtime, "invoke_adapter", capability="test.file") == ("Unavailable", "p-files is disabled")
+    save(ground, path, ADAPTER.replace("command", "comand"))
+    await runtime.reloader.run(actor=ANN, explicit=True)
+    assert "EVA-702" in [problem.code for problem in runtime.problems]
+    (ground / path).unlink()
+    await runtime.reloader.run(actor=ANN, explicit=True)
+    assert runtime.problems == ()
+    assert (await raised(runtime, "invoke_adapter", capability="test.file"))[1].startswith("no provider that is")

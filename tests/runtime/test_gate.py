@@ -157,7 +157,7 @@ async def test_a_power_takes_effect_at_the_next_start_after_approval(start: Star
     await runtime.approvals.revoke("one", digest, ANN)
     await runtime.close()
     runtime = await start()
-    assert serves(runtime) is None
+    assert (serves(runtime), held(runtime)) == (old, digest)
     await runtime.approvals.approve("one", digest, ANN)
     await runtime.close()
     assert serves(await start()) == digest
@@ -265,13 +265,17 @@ async def test_an_untrusted_workspace_computes_but_does_not_connect_until_it_is_
     )["action"] == "update"
     await runtime.close()
     runtime = await start(home)
-    assert serves(runtime, "net")
+    trusted = serves(runtime, "net")
+    assert trusted
     await runtime.close()
     write(root, made("3", "net", permissions="{network: {hosts: [a.org]}, env: [KEY]}"))
     runtime = await start(home)
-    assert serves(runtime, "net") is None
+    assert (serves(runtime, "net"), held(runtime, "net") != trusted) == (trusted, True)
     (part,) = runtime.approvals.trusted()["parts"]
     assert (part["status"], part["changed"]) == ("changed", ["capabilities/tools/net.lua: changed"])
+    write(root, made("4", "net", permissions="{network: {hosts: [a.org]}, env: [KEY]}"))
+    await runtime.reloader.run(explicit=True)
+    assert serves(runtime, "net") == trusted
 
 
 async def test_trust_that_is_revoked_stops_what_needs_it(start: Start, root: Path, tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ async def test_a_restart_and_a_removed_file_take_nothing_of_it_away(start, works
     await runtime.close()
     runtime = await start()
     (after,) = await tell(runtime)
-    assert (after["in_force"], after["serving"]) == (True, None)
+    assert (after["in_force"], after["serving"]) == (True, "g1")
     same = ("against", "difference", "diff", "digest", "diagnostics")
     assert [after[key] for key in same] == [before[key] for key in same]
     await runtime.close()
@@ -87,6 +87,30 @@ async def test_one_that_only_looks_finds_it_and_writes_nothing(start, workspace:
         await reader.close()
     assert past["diagnostics"][0]["code"] == "EVA-204"
     assert state.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("manifest", "script", "code", "place"),
+    [
+        (("  health_check:", "  entry: nope\n  health_check:"), ("", ""), "EVA-502", (GREET, 8, 10)),
+        (("health_check: health_check", "health_check: nope"), ("", ""), "EVA-502", (GREET, 8, 17)),
+        (("", ""), ("function invoke(", "function invok("), "EVA-502", (GREET, 7, 11)),
+        (("", ""), ("{ok = true}\n", '{ok = false, message = "no scale"}\n'), "EVA-503", (GREET_LUA, 5, 1)),
+        (("", ""), ("{ok = true}\n", 'error("no scale")\n'), "EVA-503", (GREET_LUA, 6, 3)),
+        (("", ""), ("function health_check(ctx)", "health_check =\nfunction(ctx)"), "", ()),
+        (("", ""), ("  return {ok = true}\n", "  error({message = 3})\n"), "EVA-503", (GREET_LUA, 6, 3)),
+    ],
+)
+async def test_what_the_script_lacks_is_told_where_it_is_named_and_an_ill_one_in_the_script(
+    start, workspace: Path, manifest: tuple[str, str], script: tuple[str, str], code: str, place: tuple[object, ...]
+) -> None:
+    save(workspace, GREET, MANIFEST.replace(*manifest))
+    save(workspace, GREET_LUA, SCRIPT.replace(*script))
+    runtime = await start()
+    found = [entry["diagnostics"][0] for entry in await tell(runtime)]
+    assert [(one["code"], *(one["spans"][0][key] for key in ("file", "line", "column"))) for one in found] == (
+        [(code, *place)] if code else []
+    )
 
 
 async def test_a_file_without_an_id_is_known_by_its_path(start, workspace: Path) -> None:

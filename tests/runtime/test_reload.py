@@ -5,15 +5,18 @@ from __future__ import annotations
 import asyncio
 import gc
 import sqlite3
+import time
 import weakref
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from evatui.control.explained_refusals import explained
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.lifecycle import State
+from evatui.kernel.storage.history import History
 from evatui.runtime import Runtime
 from tests.runtime.conftest import ANN, call
 from tests.support.waiting import until
@@ -23,7 +26,7 @@ from tests.support.workspaces import INPUT, MANIFEST, OUTPUT, POLICY, SCRIPT, sa
 async def told(runtime: Runtime, what: str, capability_id: str = "greet") -> dict[str, object]:
     """Waits for the next ``/capability/<what>`` of ``capability_id``; returns its payload."""
     with closing(runtime.bus.subscribe(f"/capability/{what}")) as news:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             async for event in news:
                 if event.payload["id"] == capability_id:
                     return dict(event.payload)
@@ -48,9 +51,7 @@ async def test_a_saved_script_answers_and_the_old_one_is_freed(start, workspace:
     assert report.response.result == {"text": "hello ann", "by": "two"}
     assert report.generation == payload["generation"]
     assert runtime.table.active["greet"].name.number > number
-    await asyncio.sleep(0)
-    gc.collect()
-    assert program() is None
+    await until(lambda: gc.collect() >= 0 and program() is None)
 
 
 BROKEN = {
@@ -225,10 +226,13 @@ SLEEPY = SCRIPT.replace(
 )
 
 
+ENDLESS = SCRIPT.replace("function health_check(ctx)\n", "function health_check(ctx)\n  while true do end\n")
+
+
 async def test_looks_that_come_faster_than_a_load_do_not_starve_it(start, workspace: Path) -> None:
     runtime = await start()
     save(workspace, "capabilities/tools/greet.lua", SLEEPY.replace("one", "two"))
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while (
             runtime.table.active["greet"].candidate.snapshot.files["capabilities/tools/greet.lua"].data
             != SLEEPY.replace("one", "two").encode()
@@ -240,25 +244,24 @@ async def test_looks_that_come_faster_than_a_load_do_not_starve_it(start, worksp
 async def test_a_slow_load_holds_up_no_other_capability(start, workspace: Path) -> None:
     write(workspace, tool("quick", 'function invoke(ctx, request) return {ok = true, result = "old"} end'))
     runtime = await start()
-    save(workspace, "capabilities/tools/greet.lua", SLEEPY)
+    save(workspace, "capabilities/tools/greet.lua", ENDLESS)
     await runtime.reloader.follow(frozenset())
     save(
         workspace,
         "capabilities/tools/quick.lua",
         'function invoke(ctx, request) return {ok = true, result = "new"} end',
     )
-    before = runtime.table.active["greet"]
     await runtime.reloader.follow(frozenset())
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while (await call(runtime, "test.quick", {})).response.result != "new":
             await asyncio.sleep(0.005)
-    assert runtime.table.active["greet"] is before
+    assert runtime.registry.capabilities["greet"].attempt is not None
 
 
 async def test_going_back_to_what_serves_stops_what_is_coming(start, workspace: Path) -> None:
     runtime = await start()
     serving = runtime.table.active["greet"]
-    save(workspace, "capabilities/tools/greet.lua", SLEEPY)
+    save(workspace, "capabilities/tools/greet.lua", ENDLESS)
     await runtime.reloader.follow(frozenset())
     save(workspace, "capabilities/tools/greet.lua", SCRIPT)
     await runtime.reloader.run(actor=ANN, explicit=True)
@@ -281,7 +284,10 @@ async def test_without_hot_reload_the_disk_is_watched_but_only_a_hand_applies_it
     assert (await call(runtime)).response.ok
 
 
-async def test_a_version_that_could_not_be_recorded_is_tried_again_by_itself(start, workspace: Path) -> None:
+async def test_a_version_that_could_not_be_recorded_is_tried_again_by_itself(
+    start, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evatui.kernel.storage.database._BUSY_TIMEOUT_S", 0.1)
     runtime = await start()
     save(workspace, "capabilities/tools/greet.lua", SCRIPT.replace("one", "two"))
     with closing(sqlite3.connect(workspace / ".eva/state.db")) as other:
@@ -294,15 +300,30 @@ async def test_a_version_that_could_not_be_recorded_is_tried_again_by_itself(sta
     assert (await call(runtime)).response.result["by"] == "two"
 
 
+async def test_a_disk_that_is_slow_to_record_a_version_is_not_held_against_it(
+    start, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = History.record_generation
+
+    def slowly(self: History, *arguments: Any, **options: Any) -> object:
+        time.sleep(1.1)
+        return record(self, *arguments, **options)
+
+    monkeypatch.setattr(History, "record_generation", slowly)
+    save(workspace, "capabilities/greet.yaml", MANIFEST.replace("timeout_ms: 20000", "timeout_ms: 1000"))
+    runtime = await start()
+    assert runtime.registry.capabilities["greet"].state is State.ACTIVE
+
+
 async def test_a_refused_manifest_is_held_against_the_one_that_serves(start, workspace: Path) -> None:
     runtime = await start()
     broken = MANIFEST.replace("version: 1.0.0", "version: 1.1.0").replace(
-        "limits: {timeout_ms: 2000", "limits: {timeout_ms: 999999999"
+        "limits: {timeout_ms: 20000", "limits: {timeout_ms: 999999999"
     )
     save(workspace, "capabilities/greet.yaml", broken)
     await runtime.reloader.run(explicit=True)
     (found,) = (await explained(runtime, "greet", None))["rejections"]
     assert [(entry["path"], entry["from"], entry["to"]) for entry in found["difference"]] == [
-        ("limits.timeout_ms", 2000, 999999999),
+        ("limits.timeout_ms", 20000, 999999999),
         ("version", "1.0.0", "1.1.0"),
     ]

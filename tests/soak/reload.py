@@ -81,6 +81,7 @@ async def _edit(runtime: Runtime, script: Path, edits: int, callers: int, rate: 
         else:
             latencies.append(seen - saved)
     problems += await _end(tasks)
+    tasks.clear()  # or the errors that ended them would hold on to the calls that they ended
     problems += load.problems()
     alive = await old.wait(_FREED_WITHIN)
     if alive:

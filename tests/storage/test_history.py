@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from evatui.kernel.storage.database import Database
-from evatui.kernel.storage.history import History, Hold
+from evatui.kernel.storage.history import ABSENT, History, Hold, Quarantine
 
 DAY = dt.datetime(2026, 1, 2, 23, 59, tzinfo=dt.UTC)
 
@@ -80,4 +80,41 @@ def test_numbers_and_holds_outlive_a_restart(tmp_path: Path) -> None:
     history.set_hold("b", None)
     history.set_hold("never-held", None)
     assert history.holds() == {"a": Hold.DISABLED}
+    database.close()
+
+
+def serve(history: History, capability_id: str, digest: str, at: dt.datetime = DAY) -> int:
+    number = history.record_generation(capability_id, "1.0.0", digest, at).number
+    history.serves(capability_id, number, at)
+    return number
+
+
+def test_what_served_is_told_latest_first_and_each_digest_once(history: History) -> None:
+    first, second = serve(history, "a", "d1"), serve(history, "a", "d2")
+    assert serve(history, "a", "d1") == first
+    history.record_generation("a", "1.0.0", "never served", DAY)
+    serve(history, "b", "d1")
+    served = history.served(5)
+    assert [(version.number, version.digest) for version in served["a"]] == [(first, "d1"), (second, "d2")]
+    assert len(served["b"]) == 1
+    assert [version.digest for version in history.served(1)["a"]] == ["d1"]
+
+
+def test_a_clock_that_goes_back_does_not_change_what_served_last(history: History) -> None:
+    serve(history, "a", "d1")
+    serve(history, "a", "d2", DAY - dt.timedelta(hours=1))
+    assert history.served(1)["a"][0].digest == "d2"
+
+
+def test_a_quarantine_outlives_a_restart_until_it_is_lifted(tmp_path: Path) -> None:
+    path = tmp_path / "state.db"
+    given = Quarantine("a", "d1", 3, "rolled_back", "ann", "2026-01-02T00:00:00Z")
+    absent = Quarantine("a", ABSENT, None, "rolled_back", "ann", "2026-01-02T00:00:00Z")
+    database = Database(path)
+    History(database).quarantine("a", [given, absent], [])
+    database.close()
+    database = Database(path)
+    assert History(database).quarantines() == {"a": {"d1": given, ABSENT: absent}}
+    History(database).quarantine("a", [], ["d1"])
+    assert History(database).quarantines() == {"a": {ABSENT: absent}}
     database.close()

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 __all__ = ["until"]
 
-_AT_MOST_S = 30
+_AT_MOST_S = 60
 
 
 async def until(condition: Callable[[], object]) -> None:

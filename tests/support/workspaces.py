@@ -17,8 +17,8 @@ lua:
   health_check: health_check
 input_schema: schemas/greet.input.json
 output_schema: schemas/greet.output.json
-limits: {timeout_ms: 2000, concurrency: 4}
-reload: {drain_timeout_ms: 2000}
+limits: {timeout_ms: 20000, concurrency: 4}
+reload: {drain_timeout_ms: 20000}
 """
 
 SCRIPT = """\

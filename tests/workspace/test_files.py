@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evatui.kernel.workspace.access import Access, ByDescriptor, ByPath, Leaves
+from evatui.kernel.workspace.access import Access, ByDescriptor, ByPath, Leaves, best_access
 from evatui.kernel.workspace.files import EntryKind, FileProblem, ProblemKind, Tree
 from evatui.kernel.workspace.visit import Visit
 
@@ -295,3 +295,24 @@ def test_no_path_leads_out(tmp_path_factory: pytest.TempPathFactory, parts: list
         assert not os.path.relpath(os.path.realpath(top / "ws" / path), top / "ws").startswith("..")
     finally:
         tree.close()
+
+
+@pytest.mark.skipif(not isinstance(best_access(), ByDescriptor), reason="folders are not held open here")
+def test_a_root_that_was_replaced_is_followed_and_readers_end_in_the_old_one(root: Path, put: Put) -> None:
+    put("a/x.txt", "old")
+    tree = Tree(root)
+    with tree.holding("a/x.txt") as (folder, name):
+        os.rename(root, root.with_name("away"))
+        assert not tree.follow()
+        assert tree.read("a/x.txt", 10).data == b"old"
+        put("a/x.txt", "new")
+        assert tree.follow()
+        assert tree.read("a/x.txt", 10).data == b"new"
+        os.stat(name, dir_fd=folder)
+    descriptors = os.listdir("/proc/self/fd") if os.path.isdir("/proc/self/fd") else []
+    for _ in range(5):
+        os.rename(root, root.with_name(f"{root.name}-{len(os.listdir(root.parent))}"))
+        put("a/x.txt", "newer")
+        assert tree.follow()
+    assert not descriptors or len(os.listdir("/proc/self/fd")) == len(descriptors)
+    tree.close()

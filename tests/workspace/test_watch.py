@@ -28,7 +28,7 @@ NATIVE = "inotify" if sys.platform == "linux" else "watchfiles"
 
 
 async def next_hint(watch: Watch) -> frozenset[str]:
-    return await asyncio.wait_for(anext(watch), 10)
+    return await asyncio.wait_for(anext(watch), 60)
 
 
 async def until(watch: Watch, wanted: Iterable[str]) -> set[str]:
@@ -64,12 +64,14 @@ async def test_links_in_a_circle_are_no_folders_and_stop_nothing(watch: Watch, p
 
 async def test_a_save_is_told_by_its_relative_path(watch: Watch, put: Put, workspace: Path) -> None:
     put("capabilities/tools/greet.lua", "-- in place")
-    assert await until(watch, ["capabilities/tools/greet.lua"]) == {"capabilities/tools/greet.lua"}
+    told = await until(watch, ["capabilities/tools/greet.lua"])
+    assert told == {"capabilities/tools/greet.lua"}
     put("schemas/new.json.tmp", "{}")
     os.replace(workspace / "schemas/new.json.tmp", workspace / "schemas/new.json")
-    assert await until(watch, ["schemas/new.json"]) == {"schemas/new.json"}
+    assert await until(watch, ["schemas/new.json"]) - told == {"schemas/new.json"}  # one save may be told in two parts
     (workspace / "capabilities/greet.yaml").unlink()
-    assert await until(watch, ["capabilities/greet.yaml"]) == {"capabilities/greet.yaml"}
+    told.add("schemas/new.json")
+    assert await until(watch, ["capabilities/greet.yaml"]) - told == {"capabilities/greet.yaml"}
     assert (watch.health.ok, watch.health.word, watch.health.how) == (True, "", NATIVE)
 
 
@@ -244,7 +246,7 @@ def test_a_loop_that_ends_without_closing_takes_the_thread_with_it(workspace: Pa
 
     watching = asyncio.run(leave())
     put("capabilities/b.yaml", "x")
-    watching._lookout.join(10)
+    watching._lookout.join(60)
     assert not watching._lookout.is_alive()
 
 
@@ -277,7 +279,7 @@ WITHOUT_NOTICES = """
 def test_without_the_systems_notices_files_are_polled_and_the_health_says_so(workspace: Path) -> None:
     """In a user namespace that may open no inotify instance."""
     command = [sys.executable, "-c", textwrap.dedent(WITHOUT_NOTICES), str(workspace)]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
     if ran.returncode == 77:
         pytest.skip("this machine lets nobody make a user namespace")
     assert ran.returncode == 0, ran.stderr

@@ -184,6 +184,19 @@ def test_what_is_refused_and_where(data: bytes, code: str, at: tuple[int, int]) 
     assert (diagnostic.code, where(diagnostic)) == (code, at)
 
 
+@pytest.mark.parametrize("data", [b"a:\n\tb: 1\n", b"a: 1\n\tb: 2\n", b"a:\n  - x\n\t- y\n"])
+def test_a_tab_is_called_a_tab_and_shown_once(data: bytes) -> None:
+    found = only(data)
+    assert (found.code, found.message) == ("EVA-101", "a tab cannot stand here: YAML is indented with spaces")
+    assert len({(span.line, span.column) for span in found.spans}) == len(found.spans)
+
+
+def test_another_yaml_is_not_read_as_this_one() -> None:
+    found = only(b"%YAML 1.1\n---\na: 012\n")
+    assert (found.code, where(found)) == ("EVA-101", (1, 1))
+    assert plain(parse(b"%YAML 1.2\n---\na: 012\n", "a.yaml")) == {"a": 12}
+
+
 def test_bad_bytes_are_named_with_their_offset() -> None:
     assert "offset 5" in only(b"a: xy\xff").message
     assert "offset 6" in only(b"\xef\xbb\xbfab:\x00").message

@@ -16,7 +16,7 @@ from evatui.console.widgets.row_list import RowList
 from evatui.control.snapshot import ConsoleSnapshot
 
 if TYPE_CHECKING:
-    from evatui.console.view.actions import Subject
+    from evatui.console.view.enabled import Subject
 
 __all__ = ["Opened", "Pane"]
 

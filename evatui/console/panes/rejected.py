@@ -1,4 +1,4 @@
-"""The view Rejected: what is refused, and the card that says why."""
+"""The view Rejected: what is refused, waits for a person or defines nothing, and the card that says why."""
 
 from __future__ import annotations
 
@@ -9,17 +9,21 @@ from evatui.console.view.actions import View
 from evatui.console.view.card import card
 from evatui.console.view.empty import EMPTY_REJECTED, NOT_FOUND
 from evatui.console.view.ink import Line, plain
-from evatui.console.view.rows import REJECTED_COLUMNS, rejected_rows
+from evatui.console.view.unserved import REJECTED_COLUMNS, rejected_rows
+from evatui.console.view.waiting import held_card, idle_card
 from evatui.console.widgets.lines import Lines
+from evatui.control.deciding import HeldRow, IdleRow
 from evatui.control.snapshot import ConsoleSnapshot, RejectionRow
 
 __all__ = ["RejectedPane"]
+
+_Unserved = RejectionRow | HeldRow | IdleRow
 
 
 class RejectedPane(Pane):
     view = View.REJECTED
     columns = REJECTED_COLUMNS
-    noun = "refused"
+    noun = "refused, held or idle"
 
     def compose(self) -> ComposeResult:
         self._card = Lines(self._card_lines, classes="card")
@@ -28,28 +32,35 @@ class RejectedPane(Pane):
 
     def show(self, snapshot: ConsoleSnapshot, elapsed: float) -> None:
         self.snapshot = snapshot
-        self.rows.set_rows(rejected_rows(snapshot, self.look), NOT_FOUND if snapshot.rejections else EMPTY_REJECTED)
-        self.set_class(not snapshot.rejections, "-empty")
+        rows = rejected_rows(snapshot, self.look)
+        self.rows.set_rows(rows, NOT_FOUND if rows else EMPTY_REJECTED)
+        self.set_class(not rows, "-empty")
         self.cursor_moved()
 
     def cursor_moved(self) -> None:
         self._card.show(self._card_lines)
 
-    def subject(self) -> RejectionRow | None:
+    def subject(self) -> _Unserved | None:
         if self.snapshot is None:
             return None
-        return next((row for row in self.snapshot.rejections if row.key == self.rows.key), None)
+        rows: tuple[_Unserved, ...] = (*self.snapshot.rejections, *self.snapshot.held, *self.snapshot.idle)
+        return next((row for row in rows if row.key == self.rows.key), None)
 
     def opened(self) -> Opened | None:
         row = self.subject()
         if row is None:
             return None
-        return Opened(row.key, lambda width: card(row, width, self.look), self.copied())
+        return Opened(row.key, lambda width: self._card_of(row, width), self.copied())
 
     def copied(self) -> str:
         row = self.subject()
-        return "\n".join(plain(part) for part in card(row, 200, self.look)) if row else ""
+        return "\n".join(plain(part) for part in self._card_of(row, 200)) if row else ""
 
     def _card_lines(self, width: int) -> list[Line]:
         row = self.subject()
-        return card(row, width, self.look) if row else []
+        return self._card_of(row, width) if row else []
+
+    def _card_of(self, row: _Unserved, width: int) -> list[Line]:
+        if isinstance(row, HeldRow):
+            return held_card(row, width, self.look)
+        return idle_card(row, width) if isinstance(row, IdleRow) else card(row, width, self.look)

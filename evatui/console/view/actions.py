@@ -1,25 +1,16 @@
-"""The one table of actions: bindings, footer, the menu of a thing and ``?`` are made from it.
-
-The rows that an action is about are imported when one is asked for: the first frame has none.
-"""
+"""The one table of actions: bindings, footer, the menu of a thing and ``?`` are made from it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from evatui.console.view import enabled as when
 from evatui.control.commands import COMMANDS, Danger
-from evatui.kernel.model.lifecycle import State
 
 if TYPE_CHECKING:
-    from evatui.control.snapshot import AuditRow, CapabilityRow, ConsoleSnapshot, RejectionRow
-
-    Subject = CapabilityRow | RejectionRow | AuditRow | None
-    """The thing under the cursor."""
-
-    Enabled = Callable[[ConsoleSnapshot | None, Subject], str | None]
+    from evatui.console.view.enabled import Enabled
 
 __all__ = ["ACTIONS", "VIEWS", "Action", "Actions", "View"]
 
@@ -38,10 +29,6 @@ VIEWS: dict[View, tuple[str, str]] = {
 """Key and title of each view."""
 
 
-def _always(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | None:
-    return None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Action:
     """``enabled`` gives the reason why not, or None. An empty ``key`` is reached through the menu only."""
@@ -54,7 +41,7 @@ class Action:
     shown_key: str = ""
     command: str | None = None
     views: frozenset[View] = frozenset(View)
-    enabled: Enabled = _always
+    enabled: Enabled = when.always
     in_footer: bool = False
     in_menu: bool = False
 
@@ -71,83 +58,6 @@ class Action:
     @property
     def name_of_key(self) -> str:
         return self.shown_key or self.key.partition(",")[0]
-
-
-def _selected(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | None:
-    if snapshot is None:
-        return "the runtime is still starting"
-    return None if subject is not None else "nothing is selected"
-
-
-def _reloadable(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | None:
-    if snapshot is None:
-        return _selected(snapshot, subject)
-    from evatui.control.snapshot import AuditRow
-
-    if isinstance(subject, AuditRow):
-        return "a record cannot be reloaded; select its capability in the registry (1)"
-    return _selected(snapshot, subject)
-
-
-def _capability(check: Callable[[CapabilityRow], str | None]) -> Enabled:
-    def enabled(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | None:
-        if missing := _selected(snapshot, subject):
-            return missing
-        from evatui.control.snapshot import CapabilityRow
-
-        if not isinstance(subject, CapabilityRow):
-            return "select a capability in the registry (1)"
-        return check(subject)
-
-    return enabled
-
-
-def _restorable(row: CapabilityRow) -> str | None:
-    earlier = [item for item in row.generations if item.restorable and item.number != row.number]
-    return None if earlier else "no earlier generation of it can be restored"
-
-
-def _drainable(row: CapabilityRow) -> str | None:
-    return None if row.state is State.ACTIVE else f"nothing of it takes calls: it is {row.state}"
-
-
-def _disablable(row: CapabilityRow) -> str | None:
-    if row.state is State.UNREGISTERED:
-        return "it is gone: its manifest was deleted"
-    return "it is disabled already" if row.state is State.DISABLED else None
-
-
-def _enablable(row: CapabilityRow) -> str | None:
-    return None if row.state is State.DISABLED or "demoted" in row.marks else "it is neither disabled nor demoted"
-
-
-def _approvable(row: CapabilityRow) -> str | None:
-    return None if "held" in row.marks else "no version of it waits for approval"
-
-
-def _callable(row: CapabilityRow) -> str | None:
-    return None if row.generation is not None else f"nothing of it answers: it is {row.state}"
-
-
-def _editable(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | None:
-    if missing := _selected(snapshot, subject):
-        return missing
-    from evatui.control.snapshot import AuditRow
-
-    if isinstance(subject, AuditRow):
-        return "a record has no source"
-    return None if subject and subject.path else "its file is not known"
-
-
-def _described(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | None:
-    if missing := _selected(snapshot, subject):
-        return missing
-    from evatui.control.snapshot import CapabilityRow, RejectionRow
-
-    if isinstance(subject, CapabilityRow):
-        return None
-    known = subject.id if isinstance(subject, RejectionRow) else subject.capability_id if subject else None
-    return None if known else "it belongs to no capability"
 
 
 _LISTS = frozenset({View.REGISTRY, View.REJECTED})
@@ -167,55 +77,70 @@ ACTIONS: tuple[Action, ...] = (
     Action(id="move.page_up", key="pageup", shown_key="pgup", label="page up", help="A page up", group="Moving"),
     Action(
         id="open", key="enter", label="open", help="The whole of the selected thing", group="Reading",
-        enabled=_selected, in_footer=True,
+        enabled=when.selected, in_footer=True,
     ),
     Action(id="back", key="escape", shown_key="esc", label="up", help="One level up; clears a filter", group="Reading"),
     Action(
         id="menu", key="a", label="actions", help="What can be done to the selected thing, or why not",
-        group="Changing", enabled=_selected, in_footer=True,
+        group="Changing", enabled=when.selected, in_footer=True,
     ),
     Action(
         id="reload", key="r", label="reload", help="Read the disk again; shows the plan, enter applies it",
-        group="Changing", command="capability.reload", views=_LISTS, enabled=_reloadable, in_footer=True, in_menu=True,
+        group="Changing", command="capability.reload", views=_LISTS, enabled=when.reloadable,
+        in_footer=True, in_menu=True,
     ),
     Action(
         id="rollback", key="R", label="roll back", help="Serve an earlier generation again: choose, then y",
-        group="Changing", command="capability.rollback", views=_LISTS, enabled=_capability(_restorable),
+        group="Changing", command="capability.rollback", views=_LISTS, enabled=when.capability(when.is_restorable),
         in_footer=True, in_menu=True,
     ),
     Action(
         id="drain", key="x", label="drain", help="Take no new calls and let the running ones end; y confirms",
-        group="Changing", command="capability.drain", views=_LISTS, enabled=_capability(_drainable),
+        group="Changing", command="capability.drain", views=_LISTS, enabled=when.capability(when.is_drainable),
         in_footer=True, in_menu=True,
     ),
     Action(
         id="disable", key="", label="disable", help="Switch it off until it is enabled again; y confirms",
-        group="Changing", command="capability.disable", views=_LISTS, enabled=_capability(_disablable), in_menu=True,
+        group="Changing", command="capability.disable", views=_LISTS,
+        enabled=when.capability(when.is_disablable), in_menu=True,
     ),
     Action(
         id="enable", key="", label="enable", help="Lift a drain, a disable or a demotion; enter confirms",
-        group="Changing", command="capability.enable", views=_LISTS, enabled=_capability(_enablable), in_menu=True,
+        group="Changing", command="capability.enable", views=_LISTS,
+        enabled=when.capability(when.is_enablable), in_menu=True,
     ),
     Action(
         id="approve", key="", label="approve", help="Let the version that waits go into service: type the id",
-        group="Changing", command="capability.approve", views=_LISTS, enabled=_capability(_approvable), in_menu=True,
+        group="Changing", command="capability.approve", views=_LISTS, enabled=when.held(when.approvable), in_menu=True,
+    ),
+    Action(
+        id="revoke", key="", label="revoke", help="Take an approval back that has not taken effect; enter confirms",
+        group="Changing", command="capability.revoke", views=_LISTS, enabled=when.held(when.revocable), in_menu=True,
+    ),
+    Action(
+        id="trust", key="T", label="trust", help="Trust the workspace: shows with what, y confirms",
+        group="Changing", command="trust.give", enabled=when.trustable, in_footer=True, in_menu=True,
+    ),
+    Action(
+        id="distrust", key="", label="distrust", help="Trust the workspace with nothing any more; y confirms",
+        group="Changing", command="trust.revoke", enabled=when.distrustable, in_menu=True,
     ),
     Action(
         id="call", key="c", label="call", help="Call it with a JSON payload: ctrl+s sends",
-        group="Changing", command="capability.call", views=_LISTS, enabled=_capability(_callable),
+        group="Changing", command="capability.call", views=_LISTS, enabled=when.capability(when.is_callable),
         in_footer=True, in_menu=True,
     ),
     Action(
         id="describe", key="d", label="describe", help="Manifest, permissions, generations and limits",
-        group="Reading", command="capability.inspect", enabled=_described, in_footer=True, in_menu=True,
+        group="Reading", command="capability.inspect", enabled=when.described, in_footer=True, in_menu=True,
     ),
     Action(
         id="edit", key="e", label="editor", help="Open $EDITOR at the line of the first mistake, or at the script",
-        group="Reading", views=_LISTS, enabled=_editable, in_footer=True, in_menu=True,
+        group="Reading", views=_LISTS, enabled=when.editable, in_footer=True, in_menu=True,
     ),
     Action(
         id="copy", key="C", label="copy", help="Copy it to the clipboard of the terminal (OSC 52)",
-        group="Reading", enabled=_selected, in_menu=True,
+        group="Reading", enabled=when.selected, in_menu=True,
     ),
     Action(
         id="filter", key="slash", shown_key="/", label="filter",

@@ -18,7 +18,6 @@ __all__ = [
     "plan_changes",
     "plan_lines",
     "rendered_lines",
-    "waiting_lines",
 ]
 
 _MARKS = {"add": ("+", Ink.OK), "update": ("→", Ink.INFO), "remove": ("−", Ink.WARN)}
@@ -28,6 +27,8 @@ _UNDO = {
     "capability.drain": "a enable",
     "capability.disable": "a enable",
     "capability.enable": "a disable",
+    "trust.give": "a distrust",
+    "trust.revoke": "T trust",
 }
 _DONE = {
     "capability.reload": "reloaded",
@@ -36,6 +37,9 @@ _DONE = {
     "capability.disable": "disabled",
     "capability.enable": "enabled",
     "capability.approve": "approved",
+    "capability.revoke": "took back the approval of",
+    "trust.give": "trusted the workspace",
+    "trust.revoke": "trusts the workspace no more",
     "capability.call": "called",
 }
 
@@ -79,18 +83,6 @@ def _difference(diff: object) -> Iterator[Line]:
     for file in diff.get("files") or ():
         what = "new" if not file.get("from") else "removed" if not file.get("to") else "changed"
         yield line((f"    {file.get('path')} ", Ink.PLAIN), (what, Ink.DIM))
-
-
-def waiting_lines(waits: Mapping[str, Any]) -> list[Line]:
-    """What a version that waits would gain, why it waits, and the bytes that an approval is bound to."""
-    lines = [line((f"{waits.get('change_class')}  ", Ink.WARN), (f"digest {waits.get('digest')}", Ink.DIM))]
-    for change in waits.get("permissions") or ():
-        gained = ", ".join(_short(entry) for entry in change.get("gained") or ())
-        if gained:
-            lines.append(line((f"{change.get('path')}: ", Ink.DIM), "may also ", (gained, Ink.WARN)))
-    for diagnostic in waits.get("diagnostics") or ():
-        lines += [EMPTY, *rendered_lines(str(diagnostic.get("rendered") or ""))]
-    return lines
 
 
 def _short(value: object) -> str:
@@ -190,10 +182,21 @@ def outcome(sent: Sent) -> Line:
         (f" {refused} refused (3 says why)" if refused else "", Ink.BAD),
         (f" {cut} call{'' if cut == 1 else 's'} cut" if cut else "", Ink.WARN),
         (f" {data['note']}" if data.get("note") else "", Ink.WARN),
+        (
+            f" {waits} still waits for more (3 says for what)" if (waits := len(data.get("waiting") or ())) else "",
+            Ink.WARN,
+        ),
         (f" in {duration(sent.took_ms)}", Ink.DIM),
-        (f"  {_UNDO[sent.command]}" if sent.command in _UNDO else "", Ink.KEY),
+        (f"  {undo}" if (undo := _undo(sent)) else "", Ink.KEY),
         (f"  {sent.line}", Ink.DIM),
     )
+
+
+def _undo(sent: Sent) -> str:
+    """An approval that has taken effect is undone as any new version is, one that has not is taken back."""
+    if sent.command == "capability.approve":
+        return "R roll back" if (sent.data or {}).get("to") else "a revoke"
+    return _UNDO.get(sent.command, "")
 
 
 def _target(params: Mapping[str, Any]) -> str:

@@ -9,17 +9,26 @@ from typing import Any
 
 __all__ = ["command_line"]
 
+_OWN = {
+    "capability.plan": "capability reload --dry-run",
+    "capability.revoke": "capability approve",
+    "trust.show": "trust --dry-run",
+    "trust.give": "trust",
+    "trust.revoke": "trust --revoke",
+}
+"""Commands whose words are not their names."""
+
 
 def command_line(command: str, params: Mapping[str, Any]) -> str:
     """``eva capability drain repo-summary``; the parameters as `Operator.run` takes them."""
-    words = ["eva", *command.replace(".", " ").replace("_", "-").split()]
-    if command == "capability.plan":
-        words = ["eva", "capability", "reload", "--dry-run"]
+    words = ["eva", *_OWN.get(command, command.replace(".", " ").replace("_", "-")).split()]
     words += params.get("ids", ())
     words += [params[name] for name in ("id", "name") if params.get(name)]
-    for option in ("provider", "to", "plan", "if_generation"):
+    for option in ("provider", "to", "plan", "digest", "if_generation"):
         if params.get(option):
             words += [f"--{option.replace('_', '-')}", str(params[option])]
+    if command == "capability.revoke":
+        words.append("--revoke")
     if "payload" in params:
         words += ["--payload", json.dumps(params["payload"], ensure_ascii=False)]
     return shlex.join(words)

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from evatui.console.view.ink import EMPTY, Ink, Line, fit, join, line, measure, wrap
 from evatui.console.view.rows import beside, served
 from evatui.console.view.under_way import furthest, under_way
-from evatui.console.view.words import LABELS, STATE_INKS, Look, clock, duration, state_label
+from evatui.console.view.words import LABELS, STATE_INKS, WAITS, Look, clock, duration, state_label
+from evatui.control.deciding import HeldRow, IdleRow, PermissionRow
 from evatui.control.snapshot import AuditRow, CallRow, CapabilityRow, ConsoleSnapshot, RejectionRow, Transition
 from evatui.kernel.model.lifecycle import State
+
+if TYPE_CHECKING:
+    from evatui.console.view.enabled import Subject
 
 __all__ = ["brief", "last_transition", "path_of", "preview", "sentence"]
 
@@ -34,6 +39,9 @@ def preview(
     for call in under_way(calls, look):
         lines += wrap(call, width, "  ")
     lines += _fields(row, width)
+    if row.permissions:
+        lines += [EMPTY, line(("May", Ink.DIM))]
+        lines += [part for item in row.permissions for part in _may(item, width)]
     lines += [EMPTY, line(("Generations", Ink.DIM))]
     lines += [_generation(item.number, item.version, row, look) for item in row.generations[:6]]
     if row.trail:
@@ -47,6 +55,8 @@ def _fields(row: CapabilityRow, width: int) -> list[Line]:
         ("serves", served(row)),
         ("kind", line(row.kind)),
         ("provides", line(", ".join(row.capabilities))),
+        ("behind", line(("; ".join(row.behind), Ink.INFO)) if row.behind else EMPTY),
+        ("before", line(("; ".join(row.before), Ink.DIM)) if row.before else EMPTY),
         ("effects", line(row.side_effects)),
         ("runs", _runs(row)),
         ("on disk", line((row.on_disk, Ink.OK if row.on_disk == "same" else Ink.WARN))),
@@ -60,6 +70,13 @@ def _fields(row: CapabilityRow, width: int) -> list[Line]:
         if value:
             lines += wrap(line((f"{name:<9}", Ink.DIM), *value), width, " " * 9)
     return lines
+
+
+def _may(item: PermissionRow, width: int) -> Sequence[Line]:
+    """An entry that the manifest asks for, and the grant that gave it or the rule that took it."""
+    sign, ink = ("✓", Ink.OK) if item.in_force else ("✗", Ink.BAD)
+    said = line((f"{sign} ", ink), f"{item.permission} {item.entry}", (f"  {item.why}", Ink.DIM))
+    return wrap(said, width, "    ")
 
 
 def _runs(row: CapabilityRow) -> Line:
@@ -148,12 +165,16 @@ def last_transition(snapshot: ConsoleSnapshot, look: Look) -> Line:
     )
 
 
-def sentence(subject: CapabilityRow | RejectionRow | AuditRow | None, look: Look, width: int) -> Line:
+def sentence(subject: Subject, look: Look, width: int) -> Line:
     """What it is, why, since when, and which key goes on from here; a long why is cut, never the keys."""
     if isinstance(subject, CapabilityRow):
         what, why, since, keys = _about_capability(subject, look)
     elif isinstance(subject, RejectionRow):
         what, why, since, keys = _about_rejection(subject, look)
+    elif isinstance(subject, HeldRow):
+        what, why, since, keys = _about_held(subject, look)
+    elif isinstance(subject, IdleRow):
+        what, why, since, keys = line((f"· {subject.path}", Ink.STRONG)), line(subject.why), EMPTY, _keys("e", "editor")
     elif isinstance(subject, AuditRow):
         what, why, since, keys = _about_record(subject)
     else:
@@ -178,6 +199,10 @@ def _about_capability(row: CapabilityRow, look: Look) -> _About:
     if refused:
         why = line(("disk refused ", Ink.BAD), (f"{refused.code} {refused.place}", Ink.BAD))
         return what, why, since, _keys("3", "why", "e", "editor")
+    held = next((item for item in row.beside if item.what == "held"), None)
+    if held:
+        why = line((f"{held.number} {WAITS[held.waits_for]} {held.code}", Ink.WARN))
+        return what, why, since, _keys("3", "why", *_decide(held.waits_for))
     if row.generation is None:
         return (
             what,
@@ -195,6 +220,19 @@ def _about_rejection(row: RejectionRow, look: Look) -> _About:
     meanwhile = f"{row.serving} serves" if row.serving else "nothing serves"
     since = line((f"since {clock(row.at, look)}, {meanwhile}", Ink.DIM))
     return line((f"✗ {row.key}", Ink.BAD)), line(why), since, _keys("enter", "read", "e", "editor")
+
+
+def _about_held(row: HeldRow, look: Look) -> _About:
+    first = row.diagnostics[0] if row.diagnostics else None
+    why = f"{WAITS[row.waits_for]}: {first.code} {first.message}" if first else WAITS[row.waits_for]
+    meanwhile = f"{row.serving} serves" if row.serving else "nothing serves"
+    since = line((f"since {clock(row.since, look)}, {meanwhile}", Ink.DIM))
+    return line((f"◌ {row.id}", Ink.WARN)), line(why), since, _keys("enter", "read", *_decide(row.waits_for))
+
+
+def _decide(waits_for: str) -> tuple[str, str]:
+    """The key that goes on from there."""
+    return {"trust": ("T", "trust"), "restart": ("a", "revoke")}.get(waits_for, ("a", "approve"))
 
 
 def _about_record(row: AuditRow) -> _About:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import PurePath
 
+from evatui.control.deciding import HeldRow, IdleRow
 from evatui.control.snapshot import CapabilityRow, RejectionRow
 
 __all__ = ["editor_argv", "place_of"]
@@ -26,10 +27,12 @@ def editor_argv(editor: Sequence[str], file: str, line: int) -> list[str]:
     return [*editor, file]
 
 
-def place_of(subject: CapabilityRow | RejectionRow) -> tuple[str, int]:
+def place_of(subject: CapabilityRow | RejectionRow | HeldRow | IdleRow) -> tuple[str, int]:
     """File, relative to the workspace, and line: the first mistake, or the start of the script."""
     if isinstance(subject, CapabilityRow):
         return subject.script or subject.path, 1
+    if isinstance(subject, IdleRow):
+        return subject.path, 1
     for diagnostic in subject.diagnostics:
         if place := diagnostic.primary:
             return place.file, place.line

@@ -32,9 +32,9 @@ NOT_FOUND: list[Line] = [
 
 EMPTY_REJECTED: list[Line] = [
     EMPTY,
-    line(("✓ ", Ink.OK), ("Nothing is refused.", Ink.STRONG)),
+    line(("✓ ", Ink.OK), ("Nothing is refused, and nothing waits.", Ink.STRONG)),
     line("A manifest, schema, policy or script that is not sound is listed here, with the line and the reason,"),
-    line("while the version before it goes on answering."),
+    line("and a version that needs approval or trust, while the version before it goes on answering."),
 ]
 
 EMPTY_AUDIT: list[Line] = [

@@ -9,7 +9,7 @@ from evatui.console.view.actions import Action, Actions, View
 from evatui.console.view.ink import EMPTY, Ink, Line, fit, line, measure
 
 if TYPE_CHECKING:
-    from evatui.console.view.actions import Subject
+    from evatui.console.view.enabled import Subject
     from evatui.control.snapshot import ConsoleSnapshot
 
 __all__ = ["footer", "help_page", "menu_line"]

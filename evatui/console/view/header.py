@@ -57,6 +57,8 @@ def _health(snapshot: ConsoleSnapshot, link: Link) -> list[Line]:
     parts = [_indicator("watch", snapshot.watch), _indicator("audit", snapshot.health)]
     if link.dropped:
         parts.append(line((f"dropped {link.dropped:,}", Ink.WARN)))
+    if snapshot.trust.waiting:
+        parts.append(line(("UNTRUSTED", Ink.WARN)))
     if link.readonly:
         parts.append(line(("READ-ONLY", Ink.WARN)))
     if snapshot.runtime.attached:

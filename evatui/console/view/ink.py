@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
+from itertools import pairwise
 
 from rich.cells import cell_len, set_cell_size
 
@@ -123,6 +124,9 @@ def _pieces(text: str, first: int, others: int) -> list[str]:
     """``text`` in pieces of so many cells, at least one character each. One pass: a word may be all of an answer."""
     if cell_len(text) <= first:
         return [text]
+    if text.isascii():  # a cell each
+        cuts = (0, *range(max(first, 1), len(text), others), len(text))
+        return [text[start:end] for start, end in pairwise(cuts)]
     pieces: list[str] = []
     start, used, room = 0, 0, first
     for index, sign in enumerate(text):

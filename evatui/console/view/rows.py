@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from evatui.console.view.ink import EMPTY, Ink, Line, join, line
 from evatui.console.view.table import Column, Row
-from evatui.console.view.words import Look, clock, count, duration, seconds, state_label
-from evatui.control.snapshot import AuditRow, Beside, CapabilityRow, ConsoleSnapshot, RejectionRow
+from evatui.console.view.words import WAITS, Look, clock, count, duration, seconds, state_label
+from evatui.control.snapshot import AuditRow, Beside, CapabilityRow, ConsoleSnapshot
 from evatui.kernel.model.ids import fold
 from evatui.kernel.model.lifecycle import State
 
 __all__ = [
     "AUDIT_COLUMNS",
     "REGISTRY_COLUMNS",
-    "REJECTED_COLUMNS",
     "audit_row",
     "beside",
     "counts_down",
+    "folded",
     "registry_rows",
-    "rejected_rows",
     "served",
 ]
 
@@ -38,14 +37,6 @@ _STATE_ORDER = {
         (State.REJECTED, State.DRAINING, State.PENDING, State.SHADOW, State.ACTIVE, State.DISABLED, State.UNREGISTERED)
     )
 }
-
-REJECTED_COLUMNS = (
-    Column(title="REFUSED", width=18, flex=3),
-    Column(title="CODE", width=7),
-    Column(title="PLACE", width=14, flex=4, need=60),
-    Column(title="SERVES", width=6),
-    Column(title="SINCE", width=8, need=52),
-)
 
 AUDIT_COLUMNS = (
     Column(title="TIME", width=12),
@@ -98,7 +89,7 @@ def _registry_row(row: CapabilityRow, look: Look, elapsed: float) -> Row:
             row.errors,
             row.since,
         ),
-        folded=_folded(
+        folded=folded(
             row.id, row.name, row.kind, row.state.value, row.version, row.path, row.script, row.reason, *row.marks
         )
         + f" cap:{row.id} gen:{row.number} kind:{row.kind} state:{row.state}".casefold(),
@@ -115,6 +106,8 @@ def served(row: CapabilityRow) -> Line:
 def _remark(row: CapabilityRow) -> Line:
     if row.queued:
         return line((f"{row.queued} queued", Ink.WARN))
+    if row.behind:
+        return line(("behind ", Ink.DIM), ("; ".join(row.behind), Ink.INFO))
     if row.marks or row.errors:
         return join((_marks(row), line((f"{row.errors:,} of {row.calls:,} failed", Ink.BAD)) if row.errors else EMPTY))
     if row.on_disk not in ("same", ""):
@@ -136,37 +129,12 @@ def beside(item: Beside, look: Look, elapsed: float = 0.0) -> Line:
     if item.what == "refused":
         number = item.place.rpartition(":")[2]
         return line(("✗ disk refused ", Ink.BAD), (f"{item.code} line {number}" if number else item.code, Ink.BAD))
-    return line((f"◌ {item.number} {item.what}".replace("  ", " "), Ink.INFO))
+    return line((f"◌ {item.number} {WAITS[item.waits_for]}".replace("  ", " "), Ink.WARN))
 
 
 def counts_down(snapshot: ConsoleSnapshot) -> bool:
     """Whether something on the registry changes by the second."""
     return any(item.seconds_left is not None for row in snapshot.capabilities for item in row.beside)
-
-
-def rejected_rows(snapshot: ConsoleSnapshot, look: Look) -> list[Row]:
-    return [_rejected_row(row, look) for row in snapshot.rejections]
-
-
-def _rejected_row(row: RejectionRow, look: Look) -> Row:
-    first = row.diagnostics[0] if row.diagnostics else None
-    place = first.primary if first else None
-    where = f"{place.file}:{place.line}:{place.column}" if place else row.path
-    code = first.code if first else "–"
-    more = f" +{len(row.diagnostics) - 1}" if len(row.diagnostics) > 1 else ""
-    return Row(
-        key=row.key,
-        cells=(
-            line((f"{look.text('✗')} {row.id or row.path}", Ink.BAD)),
-            line(code),
-            line((where, Ink.DIM), (more, Ink.WARN)),
-            line((row.serving or "–", Ink.OK if row.serving else Ink.DIM)),
-            line((clock(row.at, look), Ink.DIM)),
-        ),
-        order=(fold(row.key), code, where, row.serving or "", row.at),
-        folded=_folded(row.key, row.path, *(f"{item.code} {item.message}" for item in row.diagnostics))
-        + f" cap:{row.id}".casefold(),
-    )
 
 
 def audit_row(row: AuditRow, look: Look) -> Row:
@@ -193,12 +161,13 @@ def audit_row(row: AuditRow, look: Look) -> Row:
             row.error_kind,
             row.actor,
         ),
-        folded=_folded(row.capability_id, row.capability, row.code, row.outcome, row.actor, row.request_id)
+        folded=folded(row.capability_id, row.capability, row.code, row.outcome, row.actor, row.request_id)
         + f" cap:{row.capability_id} gen:{row.generation}".casefold()
         + (f" err:{row.error_kind}".casefold() if row.error_kind else ""),
         weight_ms=took,
     )
 
 
-def _folded(*words: str) -> str:
+def folded(*words: str) -> str:
+    """What a filter looks through."""
     return " ".join(filter(None, words)).casefold()

@@ -10,7 +10,19 @@ from types import MappingProxyType
 from evatui.console.view.ink import Ink, Line, line
 from evatui.kernel.model.lifecycle import State
 
-__all__ = ["ASCII", "LABELS", "STATE_INKS", "Look", "clock", "count", "duration", "glyph", "seconds", "state_label"]
+__all__ = [
+    "ASCII",
+    "LABELS",
+    "STATE_INKS",
+    "WAITS",
+    "Look",
+    "clock",
+    "count",
+    "duration",
+    "glyph",
+    "seconds",
+    "state_label",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +77,15 @@ STATE_INKS: Mapping[State, Ink] = MappingProxyType(
         State.UNREGISTERED: Ink.DIM,
     }
 )
+
+WAITS: Mapping[str, str] = MappingProxyType(
+    {
+        "approval": "waits for approval",
+        "trust": "waits for trust",
+        "restart": "approved, waits for a restart",
+    }
+)
+"""What a held version waits for, as `HeldRow` and `Beside` have it."""
 
 
 def glyph(state: State, look: Look) -> str:

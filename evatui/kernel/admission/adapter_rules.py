@@ -5,16 +5,15 @@ from __future__ import annotations
 import re
 
 from evatui.kernel.admission.entries import CREDENTIAL
-from evatui.kernel.admission.manifest_rules import PERMISSIONS, SCHEMA
+from evatui.kernel.admission.manifest_rules import ID, PERMISSIONS, SCHEMA
 from evatui.kernel.admission.records import Field, ListOf, MapOf, Record
 from evatui.kernel.admission.rules import Choice, Flag, Free, Integer, Nullable, Rule, Text
-from evatui.kernel.model.ids import CAPABILITY_ID, CAPABILITY_NAME, VERSION
+from evatui.kernel.model.ids import CAPABILITY_NAME, VERSION
 
 __all__ = ["ADAPTER", "TRANSPORTS"]
 
 TRANSPORTS = ("mcp", "stdio", "http", "eventbus", "skill", "hardware")
 
-_ID = Text("an id of A-Z a-z 0-9 _ . -", CAPABILITY_ID)
 _NAME = Text("a capability name: dotted segments of A-Z a-z 0-9 _ -", CAPABILITY_NAME, 200)
 _URL = Text("a URL", re.compile(r"https?://\S+"), 2_000)
 _ARGV = ListOf(Text("a word of a command"), shortest=1)
@@ -84,7 +83,7 @@ _CONTRACT = Record(
 
 ADAPTER = Record(
     {
-        "id": Field(_ID, "Stable over all updates.", required=True),
+        "id": Field(ID, "Stable over all updates.", required=True),
         "name": Field(Text("a name", longest=200), "For people; the id by default.", ""),
         "version": Field(Text("a semantic version such as 1.0.0", VERSION, 128), "Semantic.", required=True),
         "enabled": Field(Flag(), "Use it?", True),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -27,7 +28,7 @@ from evatui.kernel.workspace.layout import Layout
 from evatui.kernel.workspace.paths import normal
 from evatui.kernel.workspace.snapshot import Snapshot
 
-__all__ = ["admit", "duplicates", "lua_rejection"]
+__all__ = ["admit", "duplicates", "function_line", "lua_rejection"]
 
 _LUA_CODES = {
     Reason.FILE_MISSING: "EVA-501",
@@ -101,14 +102,15 @@ def lua_rejection(
     message: str,
     file: str | None,
     line: int | None,
+    at: str = "",
     notes: tuple[str, ...] = (),
 ) -> Rejection:
     """What loading a candidate ended in, as a refusal like any other.
 
-    ``file`` is the script's or a module's path as the manifest has it. Without a file and a line the place is
-    ``lua.entry`` (or ``lua.health_check``) in the manifest.
+    ``file`` is the script's or a module's path as the manifest has it. Without a file and a line the place is ``at``
+    in the manifest, or ``lua.entry`` (``lua.health_check`` of a health check).
     """
-    span = _lua_span(candidate, file, line, reason)
+    span = _lua_span(candidate, file, line, reason, at)
     text = clean_line(message, _MAX_LUA_MESSAGE)
     found = render(diagnose(_LUA_CODES[reason], text, span, notes=notes), _texts(candidate.snapshot))
     return _rejected(candidate.snapshot, candidate.id, (found,), candidate.manifest)
@@ -116,6 +118,13 @@ def lua_rejection(
 
 def _rejected(snapshot: Snapshot, id: str | None, found: tuple[Diagnostic, ...], *known: Any) -> Rejection:
     return Rejection(id, snapshot.path, snapshot.digest, found, snapshot, *known)
+
+
+def function_line(script: bytes, name: str) -> int | None:
+    """Where a script seems to define the function ``name``; None where that cannot be told from its text."""
+    word = re.escape(name.encode())
+    found = re.search(rb"\bfunction[ \t]+(?:\w+[.:])?%s[ \t]*\(|\b%s[ \t]*=[ \t]*function\b" % (word, word), script)
+    return script.count(b"\n", 0, found.start()) + 1 if found is not None else None
 
 
 def _check_gate(reading: Reading, layout: Layout) -> None:
@@ -147,7 +156,8 @@ def _denials(
     report = Report(reading.report.document, MANIFEST_FAULTS)
     check_policy(reading.manifest, policy, sandbox, report)
     if policy_diagnostics and report.found and not any(layer.valid for layer in policy.layers):
-        missed = f"without a valid policy nothing is granted, and {len(report.found)} of its requests are refused"
+        count = len(report.found)
+        missed = f"without a valid policy nothing is granted: {count} request{'s' * (count > 1)} refused"
         return [noted(policy_diagnostics[0], missed), *policy_diagnostics[1:]]
     return [*policy_diagnostics, *report.found] if report.found else []
 
@@ -176,7 +186,7 @@ def _texts(snapshot: Snapshot) -> Texts:
     return {**by_name, snapshot.path: snapshot.manifest.data}
 
 
-def _lua_span(candidate: Candidate, file: str | None, line: int | None, reason: Reason) -> Span:
+def _lua_span(candidate: Candidate, file: str | None, line: int | None, reason: Reason, at: str) -> Span:
     source = candidate.snapshot.files.get(file) if file is not None else None
     if file is not None and source is not None and line is not None:
         text = source.data.split(b"\n")[line - 1 : line]
@@ -190,6 +200,7 @@ def _lua_span(candidate: Candidate, file: str | None, line: int | None, reason: 
         names.insert(0, "lua.health_check")
     if reason is Reason.ISOLATION_UNAVAILABLE:
         names.insert(0, "isolation")
+    names.insert(0, at)
     return next((candidate.places[name] for name in names if name in candidate.places), Span(candidate.path))
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from typing import Any
 
 from evatui.kernel.admission.grants import AREAS, Area
-from evatui.kernel.admission.layer import Granted, Layer
+from evatui.kernel.admission.layer import Granted, Layer, LayerName
 from evatui.kernel.admission.pooled_policy import Policy
 from evatui.kernel.model.manifest import Manifest
 
-__all__ = ["Taken", "explained"]
+__all__ = ["Taken", "because", "explained", "explained_permissions"]
 
 
 class Taken(StrEnum):
@@ -31,11 +31,35 @@ def explained(manifest: Manifest, policy: Policy) -> dict[str, Any]:
     layer, place}``. A place is ``file:line``, or ``default`` for what no file says.
     """
     return {
-        "permissions": [_permission(manifest, policy, area, entry) for area, entry in _asked(manifest)],
+        "permissions": explained_permissions(manifest, policy),
         "names": [_name(manifest, policy, name) for name in manifest.capabilities],
         "limits": list(_limits(manifest, policy)),
         "audit": list(_audit(manifest, policy)),
     }
+
+
+def explained_permissions(manifest: Manifest, policy: Policy) -> list[dict[str, Any]]:
+    """The first part of `explained`."""
+    return [_permission(manifest, policy, area, entry) for area, entry in _asked(manifest)]
+
+
+def because(found: Mapping[str, Any]) -> str:
+    """Why a permission or a name is in force, or why not, in a clause."""
+    taken = found["taken_by"]
+    if taken is not None:
+        why = {
+            Taken.DENY: "denied",
+            Taken.ABSENT: "not granted",
+            Taken.CEILING: "over the ceiling",
+            Taken.INVALID: "no valid policy",
+        }[Taken(taken["rule"])]
+        return f"{why}: {_whose(taken)}"
+    return "granted by " + ", ".join(dict.fromkeys(map(_whose, found["given_by"])))
+
+
+def _whose(at: Mapping[str, str]) -> str:
+    """A place as a person reads it: the operator's own policy lies beside no workspace."""
+    return f"{at['place']} (operator)" if at["layer"] == LayerName.OPERATOR else at["place"]
 
 
 def _asked(manifest: Manifest) -> Iterator[tuple[Area, Any]]:

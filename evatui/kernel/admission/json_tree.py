@@ -218,7 +218,7 @@ class _Reader:
         if depth > MAX_DEPTH:
             raise self.problem(f"values are nested deeper than {MAX_DEPTH} levels", too_large=True)
         if self._nodes > MAX_NODES:
-            raise self.problem(f"it holds more than {MAX_NODES:,} values", too_large=True)
+            raise self.problem(f"the schema holds more than {MAX_NODES:,} values", too_large=True)
 
     def _position(self, offset: int) -> tuple[int, int]:
         line = bisect_right(self._starts, offset)

@@ -161,9 +161,9 @@ _SCHEMAS = (
     Code(
         "EVA-306",
         Reason.SCHEMA_INVALID,
-        "the pattern is not a linear-time regular expression",
+        "the pattern is no regular expression of the linear-time kind",
         "Lookaround and backreferences can take exponential time on a hostile input.",
-        "Write it without lookaround and backreferences, or as two patterns under allOf.",
+        "Correct it; without lookaround and backreferences, or as two patterns under allOf.",
     ),
     Code(
         "EVA-307",
@@ -175,9 +175,9 @@ _SCHEMAS = (
     Code(
         "EVA-308",
         Reason.SCHEMA_INVALID,
-        "a reference inside the schema leads nowhere",
+        "a reference inside the schema leads nowhere, or in a circle",
         "A place that cannot be checked would let everything through.",
-        "Correct the reference or add the definition under $defs.",
+        "Correct the reference, or add the definition under $defs; one to itself needs a step into the value.",
     ),
     Code(
         "EVA-309",
@@ -189,9 +189,9 @@ _SCHEMAS = (
     Code(
         "EVA-310",
         Reason.SCHEMA_INVALID,
-        "a keyword that JSON Schema does not know",
-        "Unknown keywords are ignored by every validator, so a misspelt one checks nothing.",
-        "Correct the keyword, or leave it if it is a note to yourself.",
+        "a keyword or a format that JSON Schema does not know",
+        "What is not known is ignored by every validator, so a misspelt word checks nothing.",
+        "Correct the word, or leave it if it is a note to yourself.",
     ),
 )
 

@@ -25,8 +25,9 @@ from evatui.kernel.admission.rules import INVALID, Choice, Flag, Free, Integer, 
 from evatui.kernel.model.ids import CAPABILITY_ID, CAPABILITY_NAME, VERSION
 from evatui.kernel.model.manifest import AuditLevel, ExamplesPolicy, Isolation, Kind, SideEffects, TrustSource
 
-__all__ = ["MANIFEST", "PERMISSIONS", "SCHEMA"]
+__all__ = ["ID", "MANIFEST", "PERMISSIONS", "SCHEMA"]
 
+ID = Text("an id of 1 to 128 characters A-Z a-z 0-9 _ . -, the first a letter or digit", CAPABILITY_ID)
 _FUNCTION = Text("the name of a Lua function", re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}", re.ASCII))
 _MODULE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*", re.ASCII)
 _TOOL_NAME = Text("a tool name", re.compile(r"[A-Za-z0-9_.-]{1,128}", re.ASCII))
@@ -218,7 +219,11 @@ _GATE = Record(
 
 MANIFEST = Record(
     {
-        "id": Field(Text("an id of A-Z a-z 0-9 _ . -", CAPABILITY_ID), "Stable over all updates.", required=True),
+        "id": Field(
+            Text("an id of 1 to 128 characters A-Z a-z 0-9 _ . -, the first a letter or digit", CAPABILITY_ID),
+            "Stable over all updates.",
+            required=True,
+        ),
         "name": Field(Text("a name", longest=200), "For people; the id by default.", ""),
         "description": Field(Text("a description", empty=True), "Shown everywhere.", ""),
         "kind": Field(_KindRule(tuple(Kind)), "What it is.", required=True),

@@ -148,10 +148,8 @@ class Record:
                     self._unknown(name, value, at, report)
         values: dict[str, Any] = {}
         for name, entry in self.fields.items():
-            if name in value or entry.required:
-                found = self._value(name, entry, value, at, report)
-            else:
-                found = entry.absent()
+            written = name in value or entry.required
+            found = self._value(name, entry, value, at, report) if written else entry.absent()
             if found is not INVALID:
                 values[name] = found
         if self.check:

@@ -15,7 +15,7 @@ from evatui.kernel.model.text import clean_line
 from evatui.kernel.workspace.document import Document
 from evatui.kernel.workspace.yaml import Node, Style, key_place, place
 
-__all__ = ["MANIFEST_FAULTS", "POLICY_FAULTS", "Fault", "Pointer", "Report", "nearest"]
+__all__ = ["ADAPTER_FAULTS", "MANIFEST_FAULTS", "POLICY_FAULTS", "Fault", "Pointer", "Report", "nearest"]
 
 Pointer = tuple[str | int, ...]
 _MAX_PROBLEMS = 50
@@ -56,6 +56,7 @@ MANIFEST_FAULTS: Mapping[Fault, str] = {
     Fault.RUNTIME_WORKER: "EVA-212",
     Fault.ASKS_ALL: "EVA-417",
 }
+ADAPTER_FAULTS: Mapping[Fault, str] = dict.fromkeys(Fault, "EVA-703") | {Fault.UNKNOWN_KEY: "EVA-702"}
 POLICY_FAULTS: Mapping[Fault, str] = dict.fromkeys(Fault, "EVA-403") | {Fault.UNKNOWN_KEY: "EVA-402"}
 
 

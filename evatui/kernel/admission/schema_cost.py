@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote
 
-__all__ = ["MAX_WAYS", "Ways", "pointer_steps", "refers", "resolve_pointer"]
+__all__ = ["MAX_WAYS", "Ways", "pointer_steps", "refers", "resolve_pointer", "same_value"]
 
 MAX_WAYS = 100_000
 """Counting stops here."""
@@ -27,6 +27,8 @@ class Ways:
     """Counts for one document. May be used from several threads: what is counted twice is only counted twice."""
 
     def __init__(self, document: Mapping[str, Any]) -> None:
+        self.returns = False
+        """Was, in counting, a part met again within itself?"""
         self._document = document
         self._known: dict[tuple[int, int], int] = {}
 
@@ -42,6 +44,7 @@ class Ways:
         if not isinstance(schema, Mapping):
             return 0
         if id(schema) in above:
+            self.returns = True
             return 1
         if chain > _MAX_CHAIN:
             return MAX_WAYS + 1
@@ -49,7 +52,7 @@ class Ways:
         if key not in self._known:
             inside = above | {id(schema)}
             total = 1
-            for part in self._same_value(schema):
+            for part in same_value(self._document, schema):
                 total += self._count(part, depth, inside, chain + 1)
                 if total > MAX_WAYS:
                     break
@@ -72,16 +75,18 @@ class Ways:
         most = max(map(count, named), default=0) + max(map(count, listed), default=0)
         return most + sum(count(part) for part in every if part is not None)
 
-    def _same_value(self, schema: Mapping[str, Any]) -> Iterator[Any]:
-        for name in ("$ref", "$dynamicRef", "$recursiveRef"):
-            reference = schema.get(name)
-            if isinstance(reference, str) and reference.startswith("#"):
-                yield resolve_pointer(self._document, unquote(reference[1:]))
-        yield from (schema[name] for name in _SAME_VALUE if name in schema)
-        for name in _SAME_VALUE_LISTS:
-            yield from _values(schema.get(name))
-        yield from _values(schema.get("dependentSchemas"))
-        yield from _values(schema.get("dependencies"))
+
+def same_value(document: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[Any]:
+    """What judges the same value as ``schema`` does, and because of it."""
+    for name in ("$ref", "$dynamicRef", "$recursiveRef"):
+        reference = schema.get(name)
+        if isinstance(reference, str) and reference.startswith("#"):
+            yield resolve_pointer(document, unquote(reference[1:]))
+    yield from (schema[name] for name in _SAME_VALUE if name in schema)
+    for name in _SAME_VALUE_LISTS:
+        yield from _values(schema.get(name))
+    yield from _values(schema.get("dependentSchemas"))
+    yield from _values(schema.get("dependencies"))
 
 
 def refers(value: Any) -> bool:

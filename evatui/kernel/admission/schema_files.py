@@ -9,6 +9,7 @@ from typing import Any
 from evatui.kernel.admission.codes import diagnose
 from evatui.kernel.admission.json_tree import JsonProblem, parse_json, plain_json
 from evatui.kernel.admission.report import Pointer, Report
+from evatui.kernel.admission.schema_circle import circle
 from evatui.kernel.admission.schema_cost import MAX_WAYS, Ways, pointer_steps, refers
 from evatui.kernel.admission.schema_empty import dead_end, likely_object
 from evatui.kernel.admission.schema_rules import SchemaFault, schema_faults
@@ -62,11 +63,22 @@ def _compiled(
     if any(fault.level is Level.ERROR for fault in found):
         return None, found
     document = shelf.bundled(own, base, reached)
-    if linked and Ways(document).unrolled() > MAX_WAYS:  # without references no file has so many parts
-        message = f"alternatives and references lead to one value in more than {MAX_WAYS:,} ways"
-        return None, [*found, diagnose("EVA-307", message, _head(tree()))]
+    if linked and (tangle := _tangle(tree, document)) is not None:
+        return None, [*found, tangle]
     schema, wrong = _whole(tree, document, for_objects)
     return schema, [*found, *wrong]
+
+
+def _tangle(tree: _Tree, document: dict[str, Any]) -> Diagnostic | None:
+    """What only references can do; without any, no file has parts enough for too many ways."""
+    ways = Ways(document)
+    if ways.unrolled() > MAX_WAYS:
+        message = f"alternatives and references lead to one value in more than {MAX_WAYS:,} ways"
+        return diagnose("EVA-307", message, _head(tree()))
+    if ways.returns and (at := circle(document)) is not None:
+        message = "the reference leads back to itself without a step into the value"
+        return diagnose("EVA-308", message, place(tree(), at))
+    return None
 
 
 def _whole(tree: _Tree, document: dict[str, Any], for_objects: bool) -> tuple[CompiledSchema | None, list[Diagnostic]]:
@@ -91,10 +103,11 @@ def _by_the_library(tree: _Tree, document: dict[str, Any]) -> tuple[CompiledSche
 
 def _no_json(problem: JsonProblem, name: str) -> Diagnostic:
     code = "EVA-307" if problem.too_large else "EVA-303"
+    message = problem.message if problem.too_large else f"the schema is not valid JSON: {problem.message}"
     spans = [problem.place.span(name)]
     if problem.other:
         spans.append(problem.other.span(name, "first given here", primary=False))
-    return diagnose(code, f"the schema is not valid JSON: {problem.message}", *spans)
+    return diagnose(code, message, *spans)
 
 
 def _placed(tree: _Tree, faults: list[SchemaFault]) -> Iterator[Diagnostic]:

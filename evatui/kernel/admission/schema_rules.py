@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,9 +15,11 @@ from evatui.kernel.admission.report import Pointer, nearest
 from evatui.kernel.admission.schema_cost import resolve_pointer
 from evatui.kernel.model.text import clean_line
 
-__all__ = ["OPTIONS", "Registry", "SchemaFault", "schema_faults"]
+__all__ = ["OPTIONS", "REFERENCES", "Registry", "SchemaFault", "schema_faults", "subschemas"]
 
 _MAX_FAULTS = 20
+_LONGEST_TOLD = 1_000
+_BEYOND_LINEAR = re.compile(r"\(\?<?[=!]|\\[1-9]|\\k<|\(\?P=")
 _ONE = (
     "additionalProperties",
     "additionalItems",
@@ -39,9 +42,14 @@ _NUMBERS = ("multipleOf", "maximum", "exclusiveMaximum", "minimum", "exclusiveMi
 _COUNTS = ("maxItems", "minItems", "uniqueItems", "maxContains", "minContains", "maxProperties", "minProperties")
 _KEYS = ("required", "dependentRequired")
 _NOTES = ("title", "description", "default", "deprecated", "readOnly", "writeOnly", "examples")
-_REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
-_KNOWN = frozenset(
-    (*_ONE, *_SEVERAL, *_NAMED, *_IDENTITY, *_VALUES, *_NUMBERS, *_COUNTS, *_KEYS, *_NOTES, *_REFERENCES)
+REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+_KNOWN = frozenset((*_ONE, *_SEVERAL, *_NAMED, *_IDENTITY, *_VALUES, *_NUMBERS, *_COUNTS, *_KEYS, *_NOTES, *REFERENCES))
+_FORMATS = frozenset(
+    (
+        *("date", "time", "date-time", "duration", "email", "idn-email", "hostname", "idn-hostname", "ipv4", "ipv6"),
+        *("uri", "uri-reference", "iri", "iri-reference", "uri-template", "uuid", "json-pointer"),
+        *("relative-json-pointer", "regex"),
+    )
 )
 _NEWEST = "https://json-schema.org/draft/2020-12/schema"
 _DRAFTS: Mapping[str, Any] = {
@@ -51,6 +59,7 @@ _DRAFTS: Mapping[str, Any] = {
     "http://json-schema.org/draft-06/schema": jsonschema_rs.Draft6Validator,
     "http://json-schema.org/draft-04/schema": jsonschema_rs.Draft4Validator,
 }
+_DRAFT_NAMES = "2020-12, 2019-09, draft-07, draft-06, draft-04"
 
 
 def _refuse(uri: str) -> Any:
@@ -88,7 +97,7 @@ def schema_faults(document: Mapping[str, Any], registry: Registry) -> list[Schem
     draft = document.get("$schema", _NEWEST)
     if not isinstance(draft, str) or draft.rstrip("#") not in _DRAFTS:
         return [SchemaFault("EVA-304", _no_draft(draft), ("$schema",))]
-    faults = [fault for at, part in _subschemas(document) for fault in _own_faults(at, part, document, registry)]
+    faults = [fault for at, part in subschemas(document) for fault in _own_faults(at, part, document, registry)]
     told = {fault.at for fault in faults if not fault.warning}
     meta = _meta(draft.rstrip("#"))
     for error in () if meta.is_valid(document) else meta.iter_errors(document):
@@ -100,12 +109,10 @@ def schema_faults(document: Mapping[str, Any], registry: Registry) -> list[Schem
 
 
 def _no_draft(draft: Any) -> str:
-    message = f'$schema names "{clean_line(str(draft), 80)}", which is not a draft of JSON Schema'
-    near = nearest(draft, _DRAFTS) if isinstance(draft, str) else None
-    return f"{message}; did you mean {near}?" if near else message
+    return f'$schema names "{clean_line(str(draft), 80)}", which is none of the drafts read here: {_DRAFT_NAMES}'
 
 
-def _subschemas(schema: Any, at: Pointer = ()) -> Iterator[tuple[Pointer, Mapping[str, Any]]]:
+def subschemas(schema: Any, at: Pointer = ()) -> Iterator[tuple[Pointer, Mapping[str, Any]]]:
     """The schema and every schema within it, with the place of each; booleans and broken parts are left out."""
     if not isinstance(schema, dict):
         return
@@ -113,18 +120,18 @@ def _subschemas(schema: Any, at: Pointer = ()) -> Iterator[tuple[Pointer, Mappin
     for name, child in schema.items():
         if name in _NAMED and isinstance(child, dict):
             for key, entry in child.items():
-                yield from _subschemas(entry, (*at, name, key))
+                yield from subschemas(entry, (*at, name, key))
         elif name in _SEVERAL and isinstance(child, list):
             for index, entry in enumerate(child):
-                yield from _subschemas(entry, (*at, name, index))
+                yield from subschemas(entry, (*at, name, index))
         elif name in _ONE:
-            yield from _subschemas(child, (*at, name))
+            yield from subschemas(child, (*at, name))
 
 
 def _own_faults(at: Pointer, schema: Mapping[str, Any], document: Any, registry: Registry) -> Iterator[SchemaFault]:
     old = "draft-04" in document.get("$schema", "")
     for name, child in schema.items():
-        if name in _REFERENCES and isinstance(child, str):
+        if name in REFERENCES and isinstance(child, str):
             yield from _reference(name, child, (*at, name), document, registry)
         elif name == ("id" if old else "$id") and isinstance(child, str):
             if at:
@@ -134,6 +141,8 @@ def _own_faults(at: Pointer, schema: Mapping[str, Any], document: Any, registry:
         elif name == "patternProperties" and isinstance(child, dict):
             for pattern in child:
                 yield from _pattern(pattern, (*at, name, pattern), key=True)
+        elif name == "format" and isinstance(child, str):
+            yield from _format(child, (*at, name))
         elif name not in _KNOWN and (near := nearest(name, _KNOWN)) is not None:
             message = f'unknown keyword "{clean_line(name, 80)}"; did you mean {near}?'
             yield SchemaFault("EVA-310", message, (*at, name), key=True, warning=True)
@@ -149,12 +158,31 @@ def _reference(name: str, target: str, at: Pointer, document: Any, registry: Reg
         yield SchemaFault("EVA-308", f"{shown} leads nowhere", at)
 
 
+def _format(name: str, at: Pointer) -> Iterator[SchemaFault]:
+    """A name of one's own is anybody's right, and checks nothing; one that is nearly known was meant to check."""
+    if name not in _FORMATS and (near := nearest(name, _FORMATS)) is not None:
+        message = f'unknown format "{clean_line(name, 80)}", which checks nothing; did you mean {near}?'
+        yield SchemaFault("EVA-310", message, at, warning=True)
+
+
 def _pattern(pattern: str, at: Pointer, *, key: bool) -> Iterator[SchemaFault]:
     try:
         jsonschema_rs.validator_for({"pattern": pattern}, **OPTIONS)
     except (ValueError, jsonschema_rs.ValidationError):
-        message = f'"{clean_line(pattern, 80)}" is no regular expression of the linear-time kind'
+        message = f'"{clean_line(pattern, 80)}" {_why_no_pattern(pattern)}'
         yield SchemaFault("EVA-306", message, at, key=key)
+
+
+def _why_no_pattern(pattern: str) -> str:
+    if _BEYOND_LINEAR.search(pattern):
+        return "looks around or back, which no regular expression of the linear-time kind can"
+    try:
+        re.compile(pattern[:_LONGEST_TOLD])
+    except re.error as error:
+        return f"is no regular expression: {clean_line(error.msg, 80)} at character {(error.pos or 0) + 1}"
+    except (OverflowError, RecursionError):
+        pass  # Python's limits are others, and say nothing of what is wrong here
+    return "is too large for a regular expression of the linear-time kind, or says what that one cannot"
 
 
 @functools.cache

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import html
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -19,6 +18,8 @@ __all__ = ["Credential", "Credentials"]
 
 _FIT = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?", re.ASCII)
 _SHORTEST_PART = 4
+_IN_BASE64 = {"+": "(?:[+-]|%2b)", "/": r"(?:\\?/|_|%2f)"}
+_ENTITIES = {"&": "amp", "<": "lt", ">": "gt", '"': "quot", "'": "apos"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,32 +84,30 @@ def _secret(prefix: str, value: str) -> re.Pattern[bytes]:
 def _spellings(value: str) -> Iterator[str]:
     """Patterns."""
     data = value.encode()
-    yield "".join(_sign(sign) for sign in value)
+    yield "".join(map(_sign, value))
     yield data.hex()
-    for encode in (base64.b64encode, base64.urlsafe_b64encode):
-        for part in _in_base64(data, encode):
-            yield "".join(sign if sign.isalnum() else _sign(sign) for sign in part)
+    for part in _in_base64(data):
+        yield "".join(_IN_BASE64.get(letter, letter) for letter in part)
 
 
 def _sign(sign: str) -> str:
     """One character as it is, or as JSON, HTML, URLs and programming languages escape it."""
     code = ord(sign)
-    octets = "".join(f"%{byte:02x}" for byte in sign.encode())
-    ways = [re.escape(sign), octets, rf"\\u{code:04x}", rf"\\x{code:02x}", f"&#0*{code};", f"&#x0*{code:x};"]
+    ways = [re.escape(sign), f"%{code:02x}", rf"\\(?:u00|x){code:02x}", f"&#(?:0*{code}|x0*{code:x});"]
     if not sign.isalnum():
         ways.append(re.escape(f"\\{sign}"))
     if sign == " ":
         ways.append(r"\+")
-    if html.escape(sign) != sign:
-        ways.append(html.escape(sign))
+    if sign in _ENTITIES:
+        ways.append(f"&{_ENTITIES[sign]};")
     return f"(?:{'|'.join(ways)})"
 
 
-def _in_base64(data: bytes, encode: Callable[[bytes], bytes]) -> Iterator[str]:
-    """As it is, and as the part of a longer text that does not depend on what stands around it."""
-    yield encode(data).decode().rstrip("=")
+def _in_base64(data: bytes) -> Iterator[str]:
+    """The parts of a longer text that do not depend on what stands around it, without padding; and all of it."""
+    yield base64.b64encode(data).decode().rstrip("=")
     for before in range(3):
         whole = (before + len(data)) * 8 // 6  # letters that hold nothing of what comes after
-        part = encode(bytes(before) + data)[-(-before * 8 // 6) : whole].decode()
+        part = base64.b64encode(bytes(before) + data)[-(-before * 8 // 6) : whole].decode()
         if len(part) >= _SHORTEST_PART:
             yield part

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import threading
-import time
 from collections.abc import Callable
-from enum import Enum, auto
 from functools import partial
 from types import CoroutineType
 from typing import Any, Final, Generic, TypeVar
 
+from evatui.kernel.lua.ending import Endable, Phase
 from evatui.kernel.lua.judge import Missing, Question, Refused, Unheard, judge
 from evatui.kernel.lua.message import Reply, failed, failure, packed_entry, packed_failure, packed_reply
 from evatui.kernel.lua.outcome import HostPort, Outcome, Raised, Returned, Verdict
@@ -22,7 +20,7 @@ from evatui.kernel.lua.threads import Then
 from evatui.kernel.lua.values import Unpackable, refusal
 from evatui.kernel.model.errors import ErrorKind
 
-__all__ = ["GRACE_S", "Call"]
+__all__ = ["Call"]
 
 T = TypeVar("T")
 
@@ -30,67 +28,21 @@ _ENTER, _GO_ON = int(Operation.ENTER), int(Operation.GO_ON)
 
 _log = logging.getLogger(__name__)
 
-GRACE_S: Final = 2.0
-"""How long a call may take to end once it was killed, before it is given up and its thread counted as stuck."""
-
-_ENDED: Final = {
-    ErrorKind.CANCELLED: "the call was cancelled",
-    ErrorKind.UNAVAILABLE: "the generation no longer takes calls",
-}
-
 _NO_ANSWER: Final = failed(ErrorKind.CANCELLED, "the host call was cancelled")
 _Answer = Outcome | Question | Missing | Refused | Unheard
 _FAILED: Final = Verdict(ErrorKind.INTERNAL, "the sandbox failed")
+_QUEUED, _RUNNING, _ASKING, _WAITING = Phase  # names are found sooner than members
 
 
-class _Phase(Enum):
-    QUEUED = auto()
-    """Or on a thread of Lua, but neither in Lua nor at the host."""
-    RUNNING = auto()
-    ASKING = auto()
-    """On a thread of Lua, which the host may block."""
-    WAITING = auto()
-    """For what the host does on the loop."""
-
-
-_QUEUED, _RUNNING, _ASKING, _WAITING = _Phase  # names are found sooner than members
-
-
-class _Grace:
-    """Fires when a call that was killed has had its time to end."""
-
-    __slots__ = ("_call", "deadline")
-
-    def __init__(self, call: Call[Any]) -> None:
-        self._call = call
-        self.deadline = time.monotonic() + GRACE_S
-
-    def fire(self) -> None:
-        self._call.abandon()
-
-
-class Call(Generic[T]):
-    """``entry`` None only loads a state. ``arguments`` is empty or the request. It is the alarm of its own deadline.
+class Call(Endable, Generic[T]):
+    """``entry`` None only loads a state. ``arguments`` is empty or the request.
 
     Steps run on the threads of Lua, one at a time, and so do the host calls that answer at once. One that has to
     be awaited ends the step, is run by the loop, and its answer begins the next step. ``finish`` is called exactly
     once, on a thread of Lua.
-
-    A step says where it is in ``_phase`` and only then looks whether the call has ended; whoever ends the call says
-    so in ``_ended`` and only then looks where the step is. So one of them sees the other, without a lock. The lock
-    is for the three that may end it: a kill, the last step, and giving it up.
     """
 
-    _state: StatePort | None = None
-    _phase = _QUEUED
-    _ended: Verdict | None = None
-    _done = False
-    _abandoned = False
-    _lost = False
     _unharmed = False
-    _fault: ErrorKind | None = None
-    _grace: _Grace | None = None
-    _task: asyncio.Task[Any] | None = None
     _reply: Reply | None = None
     _delivered = False
 
@@ -106,19 +58,14 @@ class Call(Generic[T]):
         host_calls: int,
         finish: Callable[[Outcome], T],
     ) -> None:
-        self.deadline = deadline
-        self._owner = owner
+        super().__init__(owner, deadline)
         self._entry = entry
         self._arguments = arguments
         self._size = size
         self._host = host
         self._host_calls = host_calls
         self._finish = finish
-        self._loop = asyncio.get_running_loop()
         self._future: asyncio.Future[T] = self._loop.create_future()
-        self._lock = threading.Lock()
-        self._started = time.monotonic()
-        owner.watchdog.watch(self)
 
     async def run(self) -> T:
         """What ``finish`` made of the outcome. Cancelled, it first waits until the handler has ended."""
@@ -143,44 +90,6 @@ class Call(Generic[T]):
             except asyncio.CancelledError:
                 continue
         self._future.exception()
-
-    # From any thread
-
-    def kill(self, kind: ErrorKind, message: str = "") -> bool:
-        """Whether this is what ended the call: it then ends in a `Verdict` of ``kind``."""
-        with self._lock:
-            if self._done or self._ended is not None:
-                return False
-            self._ended = Verdict(kind, message or _ENDED.get(kind, "the call was ended from outside"))
-            self._owner.watchdog.forget(self)
-            self._grace = _Grace(self)
-            self._owner.watchdog.watch(self._grace)
-            phase = self._phase
-            if phase is _RUNNING and self._state is not None:
-                self._fault = kind if kind is ErrorKind.TIMEOUT else None
-                self._state.kill()
-            elif phase is _WAITING:
-                self._on_loop(self._cancel_task)
-        return True
-
-    def fire(self) -> None:
-        """The time is up."""
-        allowed = max(0, round((self.deadline - self._started) * 1000))
-        self.kill(ErrorKind.TIMEOUT, f"stopped at its deadline, after {allowed} ms")
-
-    def abandon(self) -> None:
-        """It did not end in time after it was killed: it is answered all the same, and its thread is replaced."""
-        with self._lock:
-            if self._done or self._abandoned or self._ended is None:
-                return
-            self._abandoned = True
-            phase, verdict = self._phase, self._ended
-            if phase is _RUNNING:
-                self._fault = ErrorKind.INTERNAL
-            self._lost = phase in (_RUNNING, _ASKING)
-            if self._lost:
-                self._owner.lost()
-        self._owner.submit(lambda: self._deliver(verdict, None))
 
     # On a thread of Lua
 
@@ -220,6 +129,8 @@ class Call(Generic[T]):
             answer = self._ended or self._go_on(self._state, reply or _NO_ANSWER)
         while isinstance(answer, Question):
             answer = self._ask(answer)
+        if type(answer) is Returned:
+            return answer
         if isinstance(answer, Missing):
             return Raised(f"the handler has removed its function '{answer.name}'")
         if isinstance(answer, Unheard):
@@ -265,7 +176,7 @@ class Call(Generic[T]):
     def _load(self, state: StatePort) -> Outcome:
         answer = self._run(state.load, self._owner.program)
         if isinstance(answer, Missing):
-            return Verdict(ErrorKind.NOT_FOUND, f"the script defines no function '{answer.name}'")
+            return Verdict(ErrorKind.NOT_FOUND, f"the script defines no function '{answer.name}'", missing=answer.name)
         if isinstance(answer, Unheard):
             return _lost(answer)
         return _FAILED if isinstance(answer, (Question, Refused)) else answer
@@ -334,10 +245,6 @@ class Call(Generic[T]):
 
     # On the loop
 
-    def _on_loop(self, callback: Callable[..., None], *arguments: Any) -> None:
-        if not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(callback, *arguments)
-
     def _settle(self, result: Any, error: BaseException | None) -> None:
         self._delivered = True
         if self._future.done():
@@ -354,10 +261,6 @@ class Call(Generic[T]):
             return
         self._task = self._loop.create_task(answer)
         self._task.add_done_callback(self._answered)
-
-    def _cancel_task(self) -> None:
-        if self._task is not None:
-            self._task.cancel()
 
     def _answered(self, task: asyncio.Task[Any]) -> None:
         self._task = None

@@ -122,5 +122,7 @@ class _Round:
 def _load_failed(outcome: Raised | Verdict | BadValue, program: Program) -> LoadFailed:
     if isinstance(outcome, Raised):
         return LoadFailed(ErrorKind.HANDLER_ERROR, outcome.message, outcome.file, outcome.line)
+    if isinstance(outcome, Verdict) and outcome.missing:
+        return LoadFailed(outcome.kind, outcome.message, missing=outcome.missing)
     kind = outcome.kind if isinstance(outcome, Verdict) else ErrorKind.INTERNAL
     return LoadFailed(kind, outcome.message, program.script.name)

@@ -63,12 +63,14 @@ class Raised:
 class Verdict:
     """A limit was hit or the call was ended from outside; no handler can catch that.
 
-    ``retryable``: it was no fault of the call's, and the next one gets a fresh state.
+    ``retryable``: it was no fault of the call's, and the next one gets a fresh state. ``missing`` is the name of a
+    function that the script does not define.
     """
 
     kind: ErrorKind
     message: str
     retryable: bool = False
+    missing: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +88,15 @@ class LoadFailed(Exception):
     """A program that does not load.
 
     ``kind``: ``HandlerError`` (syntax, or an error at the top level), ``NotFound`` (no such entry or health
-    check), ``Timeout``, ``MemoryExceeded`` or ``Cancelled``.
+    check: ``missing`` is its name), ``Timeout``, ``MemoryExceeded`` or ``Cancelled``.
     """
 
-    def __init__(self, kind: ErrorKind, message: str, file: str | None = None, line: int | None = None) -> None:
+    def __init__(
+        self, kind: ErrorKind, message: str, file: str | None = None, line: int | None = None, *, missing: str = ""
+    ) -> None:
         super().__init__(message)
         self.kind = kind
+        self.missing = missing
         self.message = message
         self.file = file
         self.line = line

@@ -10,8 +10,11 @@ from typing import Any, Final
 
 import ormsgpack
 
+from evatui.kernel.lua.columns import in_columns
+
 __all__ = [
     "AMBIGUOUS",
+    "LARGE",
     "MAX_BYTES",
     "MAX_DEPTH",
     "MAX_NODES",
@@ -28,6 +31,8 @@ MAX_DEPTH = 64
 MAX_NODES = 200_000
 MAX_BYTES = 4_194_304
 _LIST, _MAP, _EMPTY = 0, 1, 2
+LARGE = 4096
+"""Bytes from which on it is worth the while to look for records of one shape."""
 _LOWEST, _HIGHEST = -(2**63), 2**63 - 1
 _PLAIN = (
     ormsgpack.OPT_PASSTHROUGH_SUBCLASS
@@ -66,7 +71,11 @@ def pack(value: Any, size: int | None = None) -> bytes:
     """
     try:
         if _fits(value) if size is None else size <= MAX_BYTES:
-            return ormsgpack.packb(value, option=_PLAIN)
+            data = ormsgpack.packb(value, option=_PLAIN)
+            if len(data) < LARGE:
+                return data
+            columns = in_columns(value, _PLAIN)
+            return data if columns is value else ormsgpack.packb(columns, option=_PLAIN)
     except (TypeError, ValueError):  # a name that is no text, or text that is no UTF-8
         pass
     raise refusal(value)

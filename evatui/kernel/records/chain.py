@@ -58,6 +58,7 @@ class Chain:
         if cause := self._file.tampering():
             name = self._file.path.name
             self.damage = f"{name} was {cause} by somebody else; the chain runs on in a new file"
+            self._directory.parent.mkdir(mode=0o700, exist_ok=True)  # not above it: a workspace that is gone stays gone
             _make_private(self._directory)
             self._turn_to_new_file(Code.AUDIT_REOPENED, Outcome.ERROR, {"file": name, "cause": cause})
         free = shutil.disk_usage(self._directory).free

@@ -112,9 +112,10 @@ class Approvals:
     # -- trust ------------------------------------------------------------------------------
 
     def trusted(self) -> dict[str, Any]:
-        """All that needs trust here: ``{vouched, digest, parts: [{name, digest, status, power, changed}]}``.
+        """All that needs trust here: ``{vouched, digest, parts: [{name, digest, status, power, files, changed}]}``.
 
-        ``status`` is ``trusted``, ``held`` or ``changed``; ``digest`` names the list as a whole.
+        ``status`` is ``trusted``, ``held`` or ``changed``; ``digest`` names the list as a whole, ``files`` (path to
+        digest) what a part is made of, and ``changed`` says how it differs from what was trusted.
         """
         parts = [self._told(part) for _, part in self._parts()]
         text = "\n".join(f"{part['name']} {part['digest']}" for part in parts)
@@ -168,6 +169,7 @@ class Approvals:
             "digest": part.digest,
             "status": status,
             "power": dict(part.power),
+            "files": dict(part.files),
             "changed": changed,
         }
 

@@ -112,7 +112,7 @@ class Calls:
         request, registry = flight.request, self._registry
         found = route(registry.table, request)
         if found is None:
-            raise absent(registry.capabilities.values(), request)
+            raise absent(registry.capabilities.values(), registry.adapters, request)
         flight.capability = capability = registry.capabilities[found]
         if len(request.ancestors) >= MAX_DEPTH:
             raise failure(ErrorKind.CONCURRENCY_LIMITED, f"calls are nested {MAX_DEPTH} deep: {found} refused")

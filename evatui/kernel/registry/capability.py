@@ -14,9 +14,10 @@ from evatui.kernel.registry.ruling import Ruling
 from evatui.kernel.registry.warden import Conduct
 from evatui.kernel.storage.history import Hold
 
-__all__ = ["KEPT_FOR_ROLLBACK", "Attempt", "Capability", "Kept", "Past"]
+__all__ = ["KEPT_FOR_ROLLBACK", "Attempt", "Capability", "Kept", "Past", "Remembered"]
 
-KEPT_FOR_ROLLBACK = 5
+KEPT_FOR_ROLLBACK = 6
+"""What serves, and five before it."""
 _KEPT_PAST = 20
 
 
@@ -36,10 +37,20 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A version that served and can be brought back."""
+    """A version that served and can be brought back; the content store has it under ``digest``."""
 
     name: GenerationId
-    candidate: Candidate
+    version: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """What is known of an id from earlier runs."""
+
+    hold: Hold | None = None
+    kept: tuple[Kept, ...] = ()
+    quarantined: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +68,8 @@ class Capability:
     """``path`` is its manifest; ``candidate`` the newest sound version seen, served or not.
 
     ``again``: the version was refused for no fault of its own, and the next look tries it again.
+    ``kept``: what served, the latest first, each digest once, also what serves now; it outlives a restart.
+    ``quarantined``: digests that the disk may hold without their being served, and `ABSENT` where it need not hold any.
     ``denied``: it served or rested when the policy began to refuse its id, and is switched off until that ends.
     """
 
@@ -75,9 +88,9 @@ class Capability:
     again: bool = False
     denied: bool = False
     disk_digest: str = ""
-    kept: deque[Kept] = field(default_factory=lambda: deque(maxlen=KEPT_FOR_ROLLBACK))
+    kept: deque[Kept] = field(default_factory=deque)
     past: deque[Past] = field(default_factory=lambda: deque(maxlen=_KEPT_PAST))
-    quarantined: str | None = None
+    quarantined: set[str] = field(default_factory=set)
     hold: Hold | None = None
     gone: bool = False
     calls: int = 0
@@ -113,6 +126,7 @@ class Capability:
         return sum(g.in_flight for g in self.draining) + (self.active.in_flight if self.active else 0)
 
     def keep(self, generation: Generation) -> None:
-        """Remembers a version for rollback, the newest first, each digest once."""
-        others = [kept for kept in self.kept if kept.candidate.snapshot.digest != generation.digest]
-        self.kept = deque([Kept(generation.name, generation.candidate), *others], maxlen=KEPT_FOR_ROLLBACK)
+        """It goes into service, and can be brought back from now on."""
+        others = [kept for kept in self.kept if kept.digest != generation.digest]
+        served = Kept(generation.name, generation.manifest.version, generation.digest)
+        self.kept = deque([served, *others][:KEPT_FOR_ROLLBACK])

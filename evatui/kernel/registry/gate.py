@@ -74,8 +74,11 @@ class Gate:
             return ruling
         return self._rule(candidate, ruling.policy, ruling.providers)
 
-    def serves(self, candidate: Candidate, policy: Policy, name: GenerationId) -> None:
-        """Records what a version is granted, before it goes into service."""
+    def serves(self, candidate: Candidate, policy: Policy, name: GenerationId, *, in_place: bool = False) -> None:
+        """Records what a version is granted, before it goes into service.
+
+        ``in_place`` of what the disk holds, which waits: that what serves is trusted says nothing about the other.
+        """
         grant = Grant.of(candidate)
         text = grant.text()
         if self._grants.get(candidate.id) != text:
@@ -86,7 +89,7 @@ class Gate:
             self._book.record(candidate.id, name.number, text, documents, self._clock.now())
             self._grants[candidate.id] = text
         part = part_of(candidate, policy)
-        if part is not None:
+        if part is not None and not in_place:
             self.trust.serves(part, self._clock.now())
 
     def approve(self, candidate: Candidate, policy: Policy, approval: Approval) -> None:

@@ -15,21 +15,22 @@ __all__ = ["LOOK_EVERY_S", "Keeper"]
 
 LOOK_EVERY_S = 1.0
 _LOCK = "lock"
-_STATE = "state.db"
 
 
 class Keeper:
     """Mends what somebody deleted under a running runtime, and says so; gives way where another one took over.
 
     The lock comes first: only who holds the workspace may make its files again. ``lock`` is None where the
-    workspace is nobody's but the caller's.
+    workspace is nobody's but the caller's. ``databases`` are there by their path below the state folder.
     """
 
-    def __init__(self, state_dir: Path, lock: WorkspaceLock | None, audit: AuditLog, database: Database) -> None:
+    def __init__(
+        self, state_dir: Path, lock: WorkspaceLock | None, audit: AuditLog, databases: Mapping[str, Database]
+    ) -> None:
         self._folder = state_dir.name
         self._lock = lock
         self._audit = audit
-        self._database = database
+        self._databases = databases
         self._noticed: Mapping[str, str] = {}
 
     @property
@@ -46,7 +47,7 @@ class Keeper:
         """
         found = {_LOCK: self._look_at_lock()}
         self._audit.look()
-        found[_STATE] = self._look_at_state()
+        found |= {name: _look_at(name, database) for name, database in self._databases.items()}
         new = {name: text for name, text in found.items() if text and self._noticed.get(name) != text}
         if new:
             self._noticed = {**self._noticed, **new}
@@ -57,15 +58,17 @@ class Keeper:
             mine = self._lock is None or self._lock.look()
         except WorkspaceHeld as held:
             self._audit.close(str(held))
-            self._database.refuse(str(held))
+            for database in self._databases.values():
+                database.refuse(str(held))
             self._noticed = {**self._noticed, _LOCK: f"{held}: this runtime ends"}
             raise
         except OSError:
             return "the lock is gone and cannot be made again: another runtime may start beside this one"
         return "" if mine else "the lock was deleted or replaced by somebody else, and was taken again"
 
-    def _look_at_state(self) -> str:
-        try:
-            return self._database.look()
-        except StorageError as error:
-            return f"state.db is gone and cannot be written again: {error}"
+
+def _look_at(name: str, database: Database) -> str:
+    try:
+        return database.look()
+    except StorageError as error:
+        return f"{name} is gone and cannot be written again: {error}"

@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Set
 from dataclasses import dataclass
 from typing import Any
 
-from evatui.kernel.admission.admit import admit
-from evatui.kernel.admission.policy import Policy
-from evatui.kernel.admission.verdict import Candidate, Rejection
 from evatui.kernel.model.call import Actor
 from evatui.kernel.model.clock import Clock
 from evatui.kernel.model.diagnostic import Diagnostic, Reason
 from evatui.kernel.model.errors import CallFailed, ErrorKind, failure
 from evatui.kernel.model.lifecycle import State
 from evatui.kernel.model.manifest import Isolation
-from evatui.kernel.model.sandbox import SandboxFacts
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.records.codes import Code, Outcome
 from evatui.kernel.registry.capability import Capability, Kept
 from evatui.kernel.registry.generation import GenerationId
-from evatui.kernel.registry.publisher import Publisher
 from evatui.kernel.registry.registry import Registry
 from evatui.kernel.registry.reload import Reloader
+from evatui.kernel.registry.restoring import Restoring, last_known_good
 from evatui.kernel.registry.warden import Warden
-from evatui.kernel.storage.history import History, Hold
-from evatui.kernel.workspace.layout import Layout
+from evatui.kernel.storage.history import ABSENT, History, Hold, Quarantine
 
 __all__ = ["Operations", "Receipt", "guard"]
 
@@ -67,20 +63,16 @@ class Operations:
         self,
         registry: Registry,
         reloader: Reloader,
-        publisher: Publisher,
+        restoring: Restoring,
         warden: Warden,
         history: History,
-        layout: Layout,
         clock: Clock,
-        sandbox: SandboxFacts,
     ) -> None:
         self._registry = registry
         self._reloader = reloader
-        self._publisher = publisher
+        self._restoring = restoring
         self._warden = warden
-        self._sandbox = sandbox
         self._history = history
-        self._layout = layout
         self._clock = clock
 
     async def drain(self, capability_id: str, actor: Actor, if_generation: str | None = None) -> Receipt:
@@ -134,21 +126,27 @@ class Operations:
     async def rollback(
         self, capability_id: str, actor: Actor, to: str | None = None, if_generation: str | None = None
     ) -> Receipt:
-        """Serves an earlier version again, as a new generation; the one it replaces is quarantined."""
+        """Serves an earlier version again, as a new generation; the one it replaces is quarantined.
+
+        Also where its files are gone, and after a restart. Without ``to`` it is the latest that was never rolled back.
+        """
         started = self._clock.monotonic()
-        capability = self._known(capability_id)
+        capability = self._remembered(capability_id)
         guard(capability, if_generation)
         kept = _choose(capability, to)
-        source, bad = _name(capability), capability.active.digest if capability.active else capability.disk_digest
-        verdict = await self._admitted(capability, kept)
+        source, gone = _name(capability), capability.gone
+        bad = capability.active.digest if capability.active else ABSENT if gone else capability.disk_digest
+        candidate = await self._restoring.admitted(capability, kept)
         guard(capability, if_generation)
-        before, held = capability.quarantined, capability.hold
+        before, held = frozenset(capability.quarantined), capability.hold
         # Before it is loaded, as a look at the disk may come in between; and never what comes back itself.
-        capability.quarantined = bad if bad != verdict.digest else None
+        await self._quarantine(capability, {bad, *before} - {candidate.digest}, source, actor)
+        self._registry.capability(capability.id, candidate.path if gone else capability.path)
         try:
-            name = await self._brought_back(capability, kept, verdict, actor)
+            name = await self._restoring.serve(capability, kept, candidate, actor)
         except CallFailed:
-            capability.quarantined = before
+            capability.gone = gone
+            await self._quarantine(capability, before, source, actor)
             raise
         if capability.hold is held:
             await self._hold(capability, None, actor)
@@ -174,16 +172,30 @@ class Operations:
         )
         return self._receipt(capability, "rollback", source, name, actor, started)
 
+    async def retry(self, capability_id: str, actor: Actor, if_generation: str | None = None) -> Receipt:
+        """Lifts the quarantine of what the disk holds, and tries it again, refused or not."""
+        started = self._clock.monotonic()
+        capability = self._known(capability_id)
+        guard(capability, if_generation)
+        source = _name(capability)
+        await self._quarantine(capability, capability.quarantined - {capability.disk_digest, ABSENT}, source, actor)
+        plan = await self._reloader.run(actor=actor, explicit=True, ids=(capability.id,))
+        refused = next((change for change in plan.changes if change.diagnostics), None)
+        note = f"refused: {refused.diagnostics[0].code} {refused.diagnostics[0].message}" if refused else ""
+        serves = _name(capability)
+        self._write(Code.CAPABILITY_RETRIED, capability, serves, actor)
+        return self._receipt(capability, "retry", source, serves, actor, started, note=note)
+
     async def _serve_last_good(self, capability: Capability, refusal: Diagnostic | None, actor: Actor) -> str:
         """Where the disk holds nothing that may serve; returns what to say about it."""
-        bad = capability.quarantined
-        if capability.active is not None or (refusal is None and (bad is None or bad != capability.disk_digest)):
+        quarantined = capability.disk_digest in capability.quarantined
+        if capability.active is not None or (refusal is None and not quarantined):
             return ""
         why = f"refused: {refusal.code} {refusal.message}" if refusal else "quarantined"
-        kept = next((kept for kept in capability.kept if kept.candidate.snapshot.digest != bad), None)
+        kept = last_known_good(capability)
         if kept is None:
             raise failure(ErrorKind.CONFLICT, f"{capability.id} is on again, but {why}")
-        await self._brought_back(capability, kept, await self._admitted(capability, kept), actor)
+        await self._restoring.serve(capability, kept, await self._restoring.admitted(capability, kept), actor)
         if refusal is not None:  # told again, as it is in force beside what serves now
             await self._reloader.run(actor=actor, ids=(capability.id,))
         return f"the version on disk is {why}; {kept.name.short}, which served before, serves again"
@@ -193,37 +205,22 @@ class Operations:
         active = capability.active
         if active is None or active.program.isolation is Isolation.IN_PROCESS:
             return ""
-        kept = Kept(active.name, active.candidate)
-        verdict = await self._admitted(capability, kept)
-        if verdict.isolation is Isolation.PROCESS:
+        kept = Kept(active.name, active.manifest.version, active.digest)
+        candidate = await self._restoring.admitted(capability, kept)
+        if candidate.isolation is Isolation.PROCESS:
             return ""
-        name = await self._brought_back(capability, kept, verdict, actor)
+        name = await self._restoring.serve(capability, kept, candidate, actor)
         return f"it runs in the process of the runtime again, as {name.short}"
 
-    async def _admitted(self, capability: Capability, kept: Kept) -> Candidate:
-        """The kept version, judged by the policy of now; raises `CallFailed` ``Conflict`` where it is refused."""
-        policy = self._policy()
-        verdict = await asyncio.to_thread(
-            admit, kept.candidate.snapshot, layout=self._layout, policy=policy, sandbox=self._sandbox
-        )
-        if isinstance(verdict, Rejection):
-            first = verdict.diagnostics[0]
-            raise failure(ErrorKind.CONFLICT, f"{kept.name.short} would be refused now: {first.code} {first.message}")
-        return verdict
-
-    def _policy(self) -> Policy:
-        policy = self._reloader.policy
-        assert policy is not None  # set by the first run, which precedes every command
-        return policy
-
-    async def _brought_back(self, capability: Capability, kept: Kept, verdict: Candidate, actor: Actor) -> GenerationId:
-        """What serves now; raises `CallFailed` ``Conflict`` where the kept version could not be loaded."""
-        ended = await self._publisher.bring_back(capability, verdict, self._policy(), actor)
-        if ended.name is None:
-            refused = ended.rejected
-            why = f"does not load any more: {refused.diagnostics[0].message}" if refused else "was not wanted any more"
-            raise failure(ErrorKind.CONFLICT, f"{kept.name.short} of {capability.id} {why}")
-        return ended.name
+    async def _quarantine(
+        self, capability: Capability, digests: Set[str], source: GenerationId | None, actor: Actor
+    ) -> None:
+        """From now on these are in quarantine, and no others; written down first, so that a restart knows."""
+        before, now = frozenset(capability.quarantined), frozenset(digests)
+        number, who, at = source.number if source else None, actor.id or actor.type.value, self._registry.journal.at()
+        new = [Quarantine(capability.id, digest, number, Reason.ROLLED_BACK, who, at) for digest in now - before]
+        await asyncio.to_thread(self._history.quarantine, capability.id, new, before - now)
+        capability.quarantined = set(now)
 
     # -- guards -----------------------------------------------------------------------------
 
@@ -232,6 +229,14 @@ class Operations:
         if capability is None or capability.gone:
             raise failure(ErrorKind.NOT_FOUND, f"no capability with the id {clean_line(capability_id, 128)}")
         return capability
+
+    def _remembered(self, capability_id: str) -> Capability:
+        """Also one whose manifest is gone, as long as a version of it is kept."""
+        known = self._registry.remembered.get(capability_id)
+        if capability_id not in self._registry.capabilities and known is not None and known.kept:
+            self._registry.capability(capability_id, "").gone = True
+        found = self._registry.capabilities.get(capability_id)
+        return found if found is not None and found.kept else self._known(capability_id)
 
     def _serving(self, capability_id: str, if_generation: str | None) -> Capability:
         capability = self._known(capability_id)
@@ -305,11 +310,14 @@ def _name(capability: Capability) -> GenerationId | None:
 
 def _choose(capability: Capability, to: str | None) -> Kept:
     serving = capability.active.digest if capability.active else None
-    candidates = [kept for kept in capability.kept if kept.candidate.snapshot.digest != serving]
-    if to is None and candidates:
-        return candidates[0]
+    candidates = [kept for kept in capability.kept if kept.digest != serving]
+    if to is None:
+        for kept in candidates:
+            if kept.digest not in capability.quarantined:
+                return kept
     for kept in candidates:
         if to in (kept.name.id, kept.name.short):
             return kept
     known = ", ".join(kept.name.short for kept in candidates) or "none"
-    raise failure(ErrorKind.NOT_FOUND, f"{capability.id} has no such generation to go back to; kept: {known}")
+    which = "generation that was not rolled back, --to names one" if to is None and candidates else "such generation"
+    raise failure(ErrorKind.NOT_FOUND, f"{capability.id} has no {which} to go back to; kept: {known}")

@@ -15,6 +15,7 @@ from evatui.kernel.model.ids import fold
 from evatui.kernel.registry.capability import Capability
 from evatui.kernel.registry.diff import difference
 from evatui.kernel.registry.ruling import Ruling
+from evatui.kernel.storage.history import ABSENT
 
 __all__ = ["KNOWN", "Action", "Change", "compare", "main_verdicts", "plan_digest"]
 
@@ -56,6 +57,11 @@ class Change:
         return self.ruling.diagnostics if self.ruling is not None and self.action is Action.HOLD else ()
 
     @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        """What a version that is no refusal says beside: it serves all the same."""
+        return self.verdict.warnings if isinstance(self.verdict, Candidate) else ()
+
+    @property
     def change_class(self) -> ChangeClass | None:
         if self.action in (Action.UNCHANGED, Action.REJECT):
             return None
@@ -77,6 +83,7 @@ class Change:
             "diff": {**self.diff, "permissions": self.ruling.differences()} if self.ruling else dict(self.diff),
             "examples": [],
             "diagnostics": [diagnostic.to_json() for diagnostic in self.diagnostics],
+            "warnings": [warning.to_json() for warning in self.warnings],
             "reason": self.reason,
         }
 
@@ -120,7 +127,7 @@ def compare(
     changes += [
         Change(key, capability.path, gone, source=_serving(capability))
         for key, capability in sorted(capabilities.items())
-        if key not in named and not capability.gone
+        if key not in named and not capability.gone and ABSENT not in capability.quarantined
     ]
     return changes
 
@@ -150,7 +157,7 @@ def _judge(candidate: Candidate, capability: Capability | None, explicit: bool) 
         return Action.ADD, ""
     if capability.active is not None and capability.active.digest == digest:
         return Action.UNCHANGED, ""
-    if capability.quarantined == digest:
+    if digest in capability.quarantined:
         return Action.HOLD, Reason.QUARANTINED.value
     if not explicit:
         refused = capability.rejection

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from dataclasses import dataclass
 
 from evatui.kernel.admission.policy import Policy
@@ -11,16 +12,19 @@ from evatui.kernel.model.call import Actor
 from evatui.kernel.model.clock import Clock
 from evatui.kernel.model.diagnostic import Reason
 from evatui.kernel.model.lifecycle import State
-from evatui.kernel.registry.capability import Capability
+from evatui.kernel.registry.capability import KEPT_FOR_ROLLBACK, Capability
 from evatui.kernel.registry.gate import Gate
 from evatui.kernel.registry.generation import GenerationId
 from evatui.kernel.registry.registry import Registry
 from evatui.kernel.registry.ruling import Ruling
 from evatui.kernel.registry.shadow import Shadow, broken
+from evatui.kernel.storage.content_store import ContentStore
 from evatui.kernel.storage.database import StorageError
-from evatui.kernel.storage.history import History
+from evatui.kernel.storage.history import ABSENT, History
 
 __all__ = ["Ended", "Publisher"]
+
+_RETAIN_EVERY = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +50,25 @@ class Publisher:
     """At most ``max_live`` generations of a capability hold Lua states: further ones wait."""
 
     def __init__(
-        self, registry: Registry, shadow: Shadow, gate: Gate, history: History, clock: Clock, max_live: int
+        self,
+        registry: Registry,
+        shadow: Shadow,
+        gate: Gate,
+        history: History,
+        store: ContentStore,
+        clock: Clock,
+        max_live: int,
     ) -> None:
         self._registry = registry
         self._shadow = shadow
         self._gate = gate
         self._history = history
+        self._store = store
         self._clock = clock
         self._max_live = max_live
         self._coming: dict[str, _Coming] = {}
+        self._keeping = threading.Lock()
+        self._kept = 0
 
     async def bring_up(self, capability: Capability, candidate: Candidate, ruling: Ruling, actor: Actor) -> Ended:
         """Serves what the disk holds: shadow load, health, the gate's ruling, publish; only the latest version wanted.
@@ -75,24 +89,33 @@ class Publisher:
             if coming.task.done() and self._coming.get(capability.id) is coming:
                 del self._coming[capability.id]
 
-    async def bring_back(self, capability: Capability, candidate: Candidate, policy: Policy, actor: Actor) -> Ended:
-        """Serves an earlier version as a new generation. What the disk holds meanwhile does not overtake it.
+    async def bring_back(
+        self, capability: Capability, candidate: Candidate, policy: Policy, actor: Actor, *, fresh: bool
+    ) -> Ended:
+        """Serves an earlier version, as a new generation where ``fresh``. What the disk holds does not overtake it.
 
         It served before, so what it may do was somebody's decision already: it waits for no other.
         """
         capability.wanted += 1
         ruling = await asyncio.to_thread(self._gate.rule, candidate, policy, {})
-        return await self._bring_up(capability, candidate, ruling, actor, None)
+        return await self._bring_up(capability, candidate, ruling, actor, None, fresh=fresh)
 
     async def _bring_up(
-        self, capability: Capability, candidate: Candidate, ruling: Ruling, actor: Actor, ticket: int | None
+        self,
+        capability: Capability,
+        candidate: Candidate,
+        ruling: Ruling,
+        actor: Actor,
+        ticket: int | None,
+        *,
+        fresh: bool = False,
     ) -> Ended:
         async with capability.turn:
             while capability.live >= self._max_live and not _overtaken(capability, ticket):
                 capability.room.clear()
                 await capability.room.wait()
             serving = capability.active.digest if capability.active else None
-            known = ticket is not None and candidate.digest in (serving, capability.quarantined)
+            known = ticket is not None and candidate.digest in {serving, *capability.quarantined}
             if known or _overtaken(capability, ticket):
                 return Ended()
             rests = not candidate.manifest.enabled or (ticket is not None and capability.hold is not None)
@@ -101,7 +124,7 @@ class Publisher:
                 self._rest(capability, candidate, actor)
                 return Ended()
             try:
-                return await self._load(capability, candidate, ruling, actor, ticket)
+                return await self._load(capability, candidate, ruling, actor, ticket, fresh)
             except Exception as error:
                 self._registry.refuse(capability, broken(candidate, error), actor)
                 capability.again = isinstance(error, StorageError)
@@ -113,7 +136,13 @@ class Publisher:
         self._registry.withdraw(capability, State.UNREGISTERED, actor, reason)
 
     async def _load(
-        self, capability: Capability, candidate: Candidate, ruling: Ruling, actor: Actor, ticket: int | None
+        self,
+        capability: Capability,
+        candidate: Candidate,
+        ruling: Ruling,
+        actor: Actor,
+        ticket: int | None,
+        fresh: bool,
     ) -> Ended:
         registry = self._registry
         deadline = self._shadow.deadline(candidate)
@@ -121,21 +150,25 @@ class Publisher:
         if isinstance(loaded, Rejection):
             registry.refuse(capability, loaded, actor)
             return Ended(rejected=loaded)
+        left = deadline - self._clock.monotonic()
         published = False
         try:
-            name = await self._name(capability, candidate, fresh=ticket is None)
+            name = await self._name(capability, candidate, fresh=fresh)
             registry.shadow_loaded(capability, name, actor)
+            deadline = self._clock.monotonic() + left  # a disk that is slow to record is not the handler's fault
             unhealthy = await self._shadow.health(candidate, loaded, name.id, deadline)
             if unhealthy is not None:
                 registry.refuse(capability, unhealthy, actor)
                 return Ended(rejected=unhealthy)
-            now = await asyncio.to_thread(self._pass, candidate, ruling, name, ordered=ticket is None)
+            now = await asyncio.to_thread(self._pass, capability, candidate, ruling, name, ticket, fresh)
             if _overtaken(capability, ticket):
                 registry.forget_attempt(capability, actor)
                 return Ended()
             if now.held and ticket is not None:
                 registry.hold(capability, candidate, now, actor)
                 return Ended(held=now)
+            if ticket is not None:
+                capability.quarantined.discard(ABSENT)
             self._shadow.settle(candidate, loaded)
             registry.publish(capability, candidate, loaded, name, actor)
             published = True
@@ -144,12 +177,34 @@ class Publisher:
             if not published:
                 loaded.close()
 
-    def _pass(self, candidate: Candidate, ruling: Ruling, name: GenerationId, *, ordered: bool) -> Ruling:
-        """Blocking. The ruling of now; where it lets the version into service, that is recorded first."""
+    def _pass(
+        self,
+        capability: Capability,
+        candidate: Candidate,
+        ruling: Ruling,
+        name: GenerationId,
+        ticket: int | None,
+        fresh: bool,
+    ) -> Ruling:
+        """Blocking. The ruling of now; where it lets the version into service, that is recorded, and it kept, first."""
         now = self._gate.rule_again(candidate, ruling)
+        ordered = ticket is None
         if ordered or not now.held:
-            self._gate.serves(candidate, now.policy, name)
+            self._gate.serves(candidate, now.policy, name, in_place=ordered and not fresh)
+            self._keep(candidate, name)
+        if not ordered and not now.held and ABSENT in capability.quarantined:
+            self._history.quarantine(capability.id, [], [ABSENT])
         return now
+
+    def _keep(self, candidate: Candidate, name: GenerationId) -> None:
+        """So that it can be brought back. Under a lock: what is just being saved is not in the history yet."""
+        with self._keeping:
+            self._store.save(candidate.snapshot)
+            self._history.serves(candidate.id, name.number, self._clock.now())
+            if self._kept % _RETAIN_EVERY == 0:
+                served = self._history.served(KEPT_FOR_ROLLBACK)
+                self._store.retain({one.digest for versions in served.values() for one in versions})
+            self._kept += 1
 
     async def _name(self, capability: Capability, candidate: Candidate, *, fresh: bool) -> GenerationId:
         record = await asyncio.to_thread(

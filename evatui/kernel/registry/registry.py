@@ -7,18 +7,20 @@ before it leaves the old table object in place.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections import deque
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
 from evatui.kernel.admission.verdict import Candidate, Rejection
 from evatui.kernel.lua.engine import LoadedProgram
+from evatui.kernel.model.adapter import Adapter
 from evatui.kernel.model.call import KERNEL, Actor
 from evatui.kernel.model.clock import Clock
 from evatui.kernel.model.diagnostic import Reason
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.lifecycle import State
 from evatui.kernel.records.codes import Code, Outcome
-from evatui.kernel.registry.capability import Attempt, Capability, Past
+from evatui.kernel.registry.capability import Attempt, Capability, Past, Remembered
 from evatui.kernel.registry.generation import Generation, GenerationId
 from evatui.kernel.registry.journal import Journal
 from evatui.kernel.registry.limiter import Limiter
@@ -26,7 +28,6 @@ from evatui.kernel.registry.refusals import Refusals
 from evatui.kernel.registry.ruling import Ruling
 from evatui.kernel.registry.table import EMPTY_TABLE, Table
 from evatui.kernel.registry.trail import Trail
-from evatui.kernel.storage.history import Hold
 
 __all__ = ["Registry"]
 
@@ -37,8 +38,9 @@ class Registry:
         self.capabilities: dict[str, Capability] = {}
         self.strays: dict[str, tuple[Rejection, str]] = {}
         """Refused files that speak for no capability, by path, with the time of the refusal."""
-        self.held: dict[str, Hold] = {}
-        """Ids that an operator switched off in an earlier run."""
+        self.remembered: Mapping[str, Remembered] = {}
+        self.adapters: tuple[Adapter, ...] = ()
+        """Providers that are no capabilities: sound manifests, whether or not there is a way to reach them."""
         self.trail = Trail()
         self.journal = journal
         self.refusals = refusals
@@ -54,8 +56,16 @@ class Registry:
         found = self.capabilities.get(capability_id)
         if found is None:
             limiter = Limiter(capability_id, 1, self._clock)
-            hold = self.held.get(capability_id)
-            found = Capability(capability_id, limiter, path, self.journal.at(), hold=hold)
+            known = self.remembered.get(capability_id, Remembered())
+            found = Capability(
+                capability_id,
+                limiter,
+                path,
+                self.journal.at(),
+                hold=known.hold,
+                kept=deque(known.kept),
+                quarantined=set(known.quarantined),
+            )
             self.capabilities[capability_id] = found
         found.path = path
         found.gone = False
@@ -222,8 +232,8 @@ class Registry:
             script_digest=candidate.script_digest,
             manifest_digest=candidate.snapshot.manifest.digest,
         )
+        capability.keep(generation)
         if old is not None:
-            capability.keep(old)
             self._drain(capability, old, State.UNREGISTERED, actor, successor=generation)
         return generation
 
@@ -241,7 +251,6 @@ class Registry:
             return None
         self.table = self.table.without(capability.id)
         capability.active = None
-        capability.keep(old)
         return self._drain(capability, old, end, actor, reason=reason, timeout_ms=timeout_ms)
 
     def stop(self, capability: Capability, actor: Actor) -> None:

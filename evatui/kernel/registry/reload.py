@@ -120,6 +120,7 @@ class Reloader:
             self._tell_policy(scan, actor)
             self._warden.follow(scan.policy)
             self.policy, self.problems, self.idle = scan.policy, scan.problems, scan.idle
+            self._registry.adapters = scan.adapters
             self.looked_at = self._registry.journal.at()
             if not ids:
                 self._set_strays(scan)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from evatui.kernel.model.adapter import Adapter
 from evatui.kernel.model.call import CallerType, CallRequest
 from evatui.kernel.model.diagnostic import Reason
 from evatui.kernel.model.errors import CallFailed, ErrorKind, failure
@@ -46,16 +47,29 @@ def _tool(manifest: Manifest) -> str | None:
     return manifest.mcp.tool_name if manifest.mcp else None
 
 
-def absent(capabilities: Iterable[Capability], request: CallRequest) -> CallFailed:
-    """Why nothing answers: never served, deleted and refused are ``NotFound``; switched off is ``Unavailable``."""
+def absent(capabilities: Iterable[Capability], adapters: Iterable[Adapter], request: CallRequest) -> CallFailed:
+    """Why nothing answers: never served, deleted and refused are ``NotFound``; switched off is ``Unavailable``.
+
+    An adapter whose transport nobody serves is as good as absent, but named.
+    """
     name = clean_line(request.capability, 128)
     once = [c for c in capabilities if _would_provide(c, request)]
     once.sort(key=lambda c: _PREFERENCE.index(c.state) if c.state in _PREFERENCE else len(_PREFERENCE))
     if not once:
+        for adapter in adapters:
+            if request.capability in adapter.capabilities and _may_answer(adapter.id, request):
+                return _unreached(adapter, name)
         by = f" from {clean_line(request.provider, 128)}" if request.provider else ""
         who = "nothing" if request.providers is None else "no provider that is granted"
         return failure(ErrorKind.NOT_FOUND, f"{who} provides {name}{by}", reason="never_served")
     return unserved(once[0])
+
+
+def _unreached(adapter: Adapter, name: str) -> CallFailed:
+    if not adapter.enabled:
+        return failure(ErrorKind.UNAVAILABLE, f"{adapter.id} is disabled", reason=Reason.DISABLED_BY_MANIFEST.value)
+    message = f"{adapter.id} provides {name}, but this version has no transport {adapter.transport}"
+    return failure(ErrorKind.NOT_FOUND, message, reason="never_served", transport=adapter.transport)
 
 
 def unserved(capability: Capability) -> CallFailed:

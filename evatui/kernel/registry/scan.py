@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from evatui.kernel.admission.adapters import AdaptersResult, load_adapters
 from evatui.kernel.admission.admit import admit, duplicates
 from evatui.kernel.admission.layer import LayerName
 from evatui.kernel.admission.policy import Policy, PolicyResult, load_policy
 from evatui.kernel.admission.verdict import Candidate, Rejection
+from evatui.kernel.model.adapter import Adapter
 from evatui.kernel.model.diagnostic import Diagnostic
 from evatui.kernel.model.sandbox import SandboxFacts
+from evatui.kernel.workspace.codes import reading_diagnostic
 from evatui.kernel.workspace.discover import discover
 from evatui.kernel.workspace.files import FileProblem, Signature, SourceFile, Tree
 from evatui.kernel.workspace.home import OperatorHome
 from evatui.kernel.workspace.layout import Layout
-from evatui.kernel.workspace.reading import read_under
 from evatui.kernel.workspace.snapshot import Snapshot, take_snapshot
+from evatui.kernel.workspace.together import read_together
 from evatui.kernel.workspace.visit import Visit
 
 __all__ = ["Scan", "Scanner"]
 
-_POLICY_BYTES = 1 << 20
+_FILE_BYTES = 1 << 20
+"""Of a policy, and of the manifest of an adapter."""
 _SETTLE_SECONDS = 0.05
 
 
@@ -35,6 +39,7 @@ class Scan:
 
     verdicts: Mapping[str, Candidate | Rejection]
     policy: Policy
+    adapters: tuple[Adapter, ...]
     problems: tuple[Diagnostic, ...]
     idle: tuple[str, ...]
 
@@ -44,6 +49,8 @@ class _Seen:
     snapshot: Snapshot
     verdict: Candidate | Rejection
     epoch: str
+    names: frozenset[str]
+    """Of all its files: as the manifest writes them, and where they really lie."""
 
 
 class Scanner:
@@ -56,21 +63,32 @@ class Scanner:
         self._tree = tree
         self._policy: PolicyResult | None = None
         self._policy_signatures: tuple[Mapping[str, Signature | None], Signature | None] = ({}, None)
+        self._adapters = AdaptersResult()
+        self._adapter_signatures: Mapping[str, Signature | None] = {}
         self._seen: dict[str, _Seen] = {}
+        self._last: Scan | None = None
 
     def scan(self, changed: frozenset[str], owners: Mapping[str, str]) -> Scan:
         """Judges every manifest. ``changed``: re-read at least these paths; empty re-reads all of them.
 
-        ``owners`` maps a folded id to the manifest path of the capability that serves under it.
+        ``owners`` maps a folded id to the manifest path of the capability that serves under it. A workspace folder
+        that was made anew is followed; one that is gone says nothing about what is in it, so all stays as it was.
         """
+        if not self._tree.follow() and self._last is not None:
+            return replace(self._last, problems=(_gone(), *self._last.problems))
         with Visit(self._tree) as visit:
-            return self._scan(visit, changed, owners)
+            self._last = self._judged(visit, changed, owners)
+        return self._last
 
-    def _scan(self, tree: Tree, changed: frozenset[str], owners: Mapping[str, str]) -> Scan:
+    def _judged(self, tree: Tree, changed: frozenset[str], owners: Mapping[str, str]) -> Scan:
         found = discover(tree, self._layout)
+        if not {*self._policy_signatures[0], *self._adapter_signatures} <= {*found.policies, *found.adapters}:
+            time.sleep(_SETTLE_SECONDS)  # one that is gone may be a save that has removed the old file already
+            found = discover(tree, self._layout)
         in_force = self._policy_of(found.policies, changed)
         policy, policy_problems = in_force.policy, in_force.diagnostics
-        still = self._still(changed, policy.epoch)
+        adapters = self._adapters_of(found.adapters, changed)
+        still = self._still(tree, changed, policy.epoch)
         seen: dict[str, _Seen] = {}
         for path in found.manifests:
             if path in still:
@@ -87,26 +105,27 @@ class Scanner:
                 sandbox=self._sandbox,
                 policy_diagnostics=policy_problems,
             )
-            seen[path] = _Seen(snapshot, verdict, policy.epoch)
+            seen[path] = _Seen(snapshot, verdict, policy.epoch, _names(snapshot))
         self._seen = seen
         judged = duplicates([entry.verdict for entry in seen.values()], owners)
         return Scan(
             {verdict.path: verdict for verdict in judged},
             policy,
-            (*found.problems, *policy_problems),
+            adapters.adapters,
+            (*found.problems, *policy_problems, *adapters.diagnostics),
             _idle(found.others, seen.values()),
         )
 
-    def _still(self, changed: frozenset[str], epoch: str) -> dict[str, _Seen]:
+    def _still(self, tree: Tree, changed: frozenset[str], epoch: str) -> dict[str, _Seen]:
         """What need not be read again: judged by the same policy, no file named as changed, no signature moved."""
         if not changed:
             return {}
         same = {path: seen for path, seen in self._seen.items() if seen.epoch == epoch}
-        now = self._tree.signatures({file for seen in same.values() for file in seen.snapshot.signatures})
+        now = tree.signatures({file for seen in same.values() for file in seen.snapshot.signatures})
         return {
             path: seen
             for path, seen in same.items()
-            if changed.isdisjoint(seen.snapshot.signatures)
+            if changed.isdisjoint(seen.names)
             and all(now[file] == known for file, known in seen.snapshot.signatures.items())
         }
 
@@ -122,7 +141,7 @@ class Scanner:
             return known
         self._policy_signatures = signatures
         operator = self._operators(known.policy if known else None)
-        files = [self._file(path) for path in paths]
+        files = read_together(self._tree, paths, self._layout.policies, _FILE_BYTES)
         self._policy = load_policy(files, known.policy if known else None, operator)
         return self._policy
 
@@ -130,17 +149,32 @@ class Scanner:
         """The operator's own file. One that is gone counts as gone only when it still is a moment later."""
         if self._home is None:
             return None
-        found = self._home.read_policy(_POLICY_BYTES)
+        found = self._home.read_policy(_FILE_BYTES)
         if found is None and known is not None and known.layer(LayerName.OPERATOR) is not None:
             time.sleep(_SETTLE_SECONDS)
-            return self._home.read_policy(_POLICY_BYTES)
+            return self._home.read_policy(_FILE_BYTES)
         return found
 
-    def _file(self, path: str) -> SourceFile | FileProblem:
-        try:
-            return read_under(self._tree, path, _POLICY_BYTES, self._layout.policies)
-        except FileProblem as problem:
-            return problem
+    def _adapters_of(self, paths: tuple[str, ...], changed: frozenset[str]) -> AdaptersResult:
+        """Read again where a file is named as changed, or a signature moved."""
+        signatures = self._tree.signatures(paths)
+        named = not changed or not changed.isdisjoint(paths)
+        if named or signatures != self._adapter_signatures:
+            self._adapter_signatures = signatures
+            self._adapters = load_adapters(read_together(self._tree, paths, self._layout.adapters, _FILE_BYTES))
+        return self._adapters
+
+
+def _names(snapshot: Snapshot) -> frozenset[str]:
+    return frozenset((*snapshot.signatures, snapshot.manifest.path, *(file.path for file in snapshot.files.values())))
+
+
+def _gone() -> Diagnostic:
+    return reading_diagnostic(
+        "EVA-120",
+        "the workspace folder is gone, or may not be read: nothing of it counts as changed until it is back",
+        fix="Put the folder back where it was; it is read again by itself.",
+    )
 
 
 def _idle(others: Iterable[str], seen: Iterable[_Seen]) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from evatui.kernel.admission.admit import lua_rejection
+from evatui.kernel.admission.admit import function_line, lua_rejection
 from evatui.kernel.admission.verdict import Candidate, Rejection
 from evatui.kernel.host.host import CallScope, Host
 from evatui.kernel.lua.engine import Engine, LoadedProgram, LoadFailed
@@ -59,7 +59,9 @@ class Shadow:
         except LoadFailed as failed:
             if failed.kind is ErrorKind.UNAVAILABLE:
                 return _refused(candidate, Reason.ISOLATION_UNAVAILABLE, failed.message, None, None)
-            return _refused(candidate, Reason.LUA_LOAD_FAILED, failed.message, failed.file, failed.line)
+            lua = candidate.manifest.lua
+            at = "lua.health_check" if failed.missing and failed.missing != lua.entry else "lua.entry"
+            return _refused(candidate, Reason.LUA_LOAD_FAILED, failed.message, failed.file, failed.line, at)
 
     def settle(self, candidate: Candidate, program: LoadedProgram) -> None:
         """About to serve: where it belongs may have changed while it was loading."""
@@ -103,14 +105,17 @@ def _program(candidate: Candidate) -> Program:
 
 
 def _unhealthy(candidate: Candidate, outcome: Outcome) -> Rejection | None:
-    file, line = None, None
+    lua = candidate.manifest.lua
+    file = lua.script
+    line = function_line(candidate.snapshot.files[lua.script].data, lua.health_check or "")
     match outcome:
         case Returned(value) if isinstance(value, dict) and value.get("ok") is True:
             return None
         case Returned(value):
             message = _told(value)
         case Raised():
-            message, file, line = outcome.message, outcome.file, outcome.line
+            message = outcome.message
+            file, line = (outcome.file, outcome.line) if outcome.file is not None else (file, line)
         case Verdict(kind, text):
             message = f"{kind}: {text}"
         case BadValue(path, text):
@@ -118,11 +123,12 @@ def _unhealthy(candidate: Candidate, outcome: Outcome) -> Rejection | None:
     return _refused(candidate, Reason.HEALTH_FAILED, message, file, line)
 
 
-def _refused(candidate: Candidate, reason: Reason, message: str, file: str | None, line: int | None) -> Rejection:
+def _refused(
+    candidate: Candidate, reason: Reason, message: str, file: str | None, line: int | None, at: str = ""
+) -> Rejection:
     """The place is shown with its line and a caret, so the message need not begin with it, as Lua's do."""
-    return lua_rejection(
-        candidate, reason=reason, message=message.removeprefix(f"{file}:{line}: "), file=file, line=line
-    )
+    told = message.removeprefix(f"{file}:{line}: ")
+    return lua_rejection(candidate, reason=reason, message=told, file=file, line=line, at=at)
 
 
 def _told(value: object) -> str:

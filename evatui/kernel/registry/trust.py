@@ -67,6 +67,11 @@ class Trust:
         """Is everything trusted, whatever it is?"""
         return self._book is None
 
+    @property
+    def known(self) -> int:
+        """How many parts are trusted by digest."""
+        return len(self._known)
+
     def load(self) -> None:
         """Blocking."""
         if self._book is not None:

@@ -127,6 +127,7 @@ class Database:
     def _write_again(self, path: Path) -> None:
         """The old connection ends last: until then nothing is lost, and by then it knows its file as moved."""
         beside = path.with_name(path.name + ".new")
+        path.parent.mkdir(mode=0o700, exist_ok=True)  # not above it: a workspace that is gone stays gone
         beside.unlink(missing_ok=True)
         _make_private(beside)
         with contextlib.closing(sqlite3.connect(beside)) as copy:

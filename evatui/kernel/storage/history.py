@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from evatui.kernel.model.clock import rfc3339
 from evatui.kernel.model.ids import generation_id
 from evatui.kernel.storage.database import Database
 
-__all__ = ["GenerationRecord", "History", "Hold"]
+__all__ = ["ABSENT", "GenerationRecord", "History", "Hold", "Quarantine", "Recorded", "Served"]
+
+ABSENT: Final = ""
+"""In place of a digest: there is no manifest on disk."""
 
 
 class Hold(StrEnum):
@@ -26,6 +31,41 @@ class GenerationRecord:
 
     number: int
     generation_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A generation that went into service, last at ``at``."""
+
+    number: int
+    generation_id: str
+    version: str
+    digest: str
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A generation as the history has it; ``served_at`` is when it last went into service, None where it never did."""
+
+    number: int
+    generation_id: str
+    version: str
+    digest: str
+    created_at: str
+    served_at: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Quarantine:
+    """Bytes, or `ABSENT`, that must not decide what serves until they change or someone tries them again."""
+
+    capability_id: str
+    digest: str
+    generation: int | None
+    reason: str
+    actor: str
+    at: str
 
 
 class History:
@@ -73,3 +113,62 @@ class History:
     def holds(self) -> dict[str, Hold]:
         with self._database.transaction() as rows:
             return {name: Hold(hold) for name, hold in rows.execute("SELECT capability_id, hold FROM holds")}
+
+    def serves(self, capability_id: str, number: int, at: dt.datetime) -> None:
+        """The generation goes into service."""
+        with self._database.transaction() as rows:
+            rows.execute(
+                "INSERT INTO servings (capability_id, generation, at) VALUES (?, ?, ?)",
+                (capability_id, number, rfc3339(at)),
+            )
+
+    def served(self, most: int) -> dict[str, list[Served]]:
+        """What served of each id, the latest first, each digest once, at most ``most`` of an id.
+
+        In the order in which they went into service, whatever the clock said then.
+        """
+        found: dict[str, list[Served]] = {}
+        with self._database.transaction() as rows:
+            for capability_id, *fields in rows.execute(
+                "SELECT capability_id, number, generation_id, version, digest, at FROM ("
+                " SELECT g.capability_id, g.number, g.generation_id, g.version, g.digest, s.at, s.seq,"
+                "  row_number() OVER (PARTITION BY g.capability_id, g.digest ORDER BY s.seq DESC) AS latest"
+                "  FROM servings AS s JOIN generations AS g ON g.number = s.generation"
+                ") WHERE latest = 1 ORDER BY seq DESC"
+            ):
+                versions = found.setdefault(capability_id, [])
+                if len(versions) < most:
+                    versions.append(Served(*fields))
+        return found
+
+    def generations(self, capability_id: str, most: int) -> list[Recorded]:
+        """Of one id, the newest first."""
+        with self._database.transaction() as rows:
+            found = rows.execute(
+                "SELECT number, generation_id, version, digest, created_at,"
+                " (SELECT at FROM servings WHERE generation = number ORDER BY seq DESC LIMIT 1)"
+                " FROM generations WHERE capability_id = ? ORDER BY number DESC LIMIT ?",
+                (capability_id, most),
+            ).fetchall()
+        return [Recorded(*fields) for fields in found]
+
+    def quarantine(self, capability_id: str, new: Iterable[Quarantine], lifted: Iterable[str]) -> None:
+        """Both at once; ``lifted`` are digests."""
+        with self._database.transaction() as rows:
+            rows.executemany(
+                "DELETE FROM quarantines WHERE capability_id = ? AND digest = ?",
+                [(capability_id, digest) for digest in lifted],
+            )
+            rows.executemany(
+                "INSERT OR REPLACE INTO quarantines VALUES (?, ?, ?, ?, ?, ?)",
+                [(one.capability_id, one.digest, one.generation, one.reason, one.actor, one.at) for one in new],
+            )
+
+    def quarantines(self) -> dict[str, dict[str, Quarantine]]:
+        """Every one, by id and digest."""
+        found: dict[str, dict[str, Quarantine]] = {}
+        with self._database.transaction() as rows:
+            for fields in rows.execute("SELECT capability_id, digest, generation, reason, actor, at FROM quarantines"):
+                quarantine = Quarantine(*fields)
+                found.setdefault(quarantine.capability_id, {})[quarantine.digest] = quarantine
+        return found

@@ -59,8 +59,13 @@ STATE: Final = (
     ) WITHOUT ROWID;
     """,
     """
-    ALTER TABLE generations ADD COLUMN served_at TEXT;
-    CREATE INDEX generations_served ON generations (capability_id, number) WHERE served_at IS NOT NULL;
+    CREATE TABLE servings (
+        seq INTEGER PRIMARY KEY AUTOINCREMENT,
+        capability_id TEXT NOT NULL,
+        generation INTEGER NOT NULL REFERENCES generations (number),
+        at TEXT NOT NULL
+    );
+    CREATE INDEX servings_by_capability ON servings (capability_id, seq);
     CREATE TABLE quarantines (
         capability_id TEXT NOT NULL,
         digest TEXT NOT NULL,
@@ -69,11 +74,6 @@ STATE: Final = (
         actor TEXT NOT NULL,
         at TEXT NOT NULL,
         PRIMARY KEY (capability_id, digest)
-    ) WITHOUT ROWID;
-    CREATE TABLE trials (
-        capability_id TEXT PRIMARY KEY,
-        digest TEXT NOT NULL,
-        deaths INTEGER NOT NULL DEFAULT 0
     ) WITHOUT ROWID;
     """,
     """

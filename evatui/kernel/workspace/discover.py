@@ -1,4 +1,4 @@
-"""Which manifests and policies there are."""
+"""Which manifests, policies and adapters there are."""
 
 from __future__ import annotations
 
@@ -33,10 +33,11 @@ class Discovery:
     policies: tuple[str, ...]
     problems: tuple[Diagnostic, ...]
     others: tuple[str, ...] = field(default=(), compare=False)
+    adapters: tuple[str, ...] = ()
 
 
 def discover(tree: Tree, layout: Layout) -> Discovery:
-    """Every ``*.yaml`` and ``*.yml`` below the manifest folders, and every one in the policy folders.
+    """Every ``*.yaml`` and ``*.yml`` below the manifest folders, and every one in the folders of policies and adapters.
 
     At most 8 levels deep and 20,000 files. A folder that is not there holds nothing; one that cannot be read
     is a problem and the rest goes on.
@@ -45,11 +46,14 @@ def discover(tree: Tree, layout: Layout) -> Discovery:
     elsewhere |= {_join(folder, name) for folder in layout.manifests for name in _NO_MANIFESTS}
     manifests = _Search(tree, elsewhere - set(layout.manifests))
     policies = _Search(tree, set())
+    adapters = _Search(tree, set())
     found = manifests.below(layout.manifests, MAX_DEPTH), policies.below(layout.policies, 1)
+    reached = adapters.below(layout.adapters, 1)
     scripts = _Search(tree, elsewhere | set(layout.manifests))
     scripts.below(layout.scripts, MAX_DEPTH)
     others = {*manifests.others, *(path for path in scripts.others if path.endswith(".lua"))}
-    return Discovery(*found, (*manifests.problems, *policies.problems), tuple(sorted(others)))
+    problems = (*manifests.problems, *policies.problems, *adapters.problems)
+    return Discovery(*found, problems, tuple(sorted(others)), reached)
 
 
 class _Search:

@@ -14,6 +14,8 @@ __all__ = ["Document"]
 
 _MAX_QUICK = 16_384
 """Bytes: what is larger is read event by event, so that the bounds hold before anything is built."""
+_SIGNS = (b"&", b"!", b"%YAML")
+"""Of an anchor, of a tag, of another version: composed nodes do not tell."""
 
 
 class Document:
@@ -39,7 +41,7 @@ class _Doubtful(Exception):
 
 def _read(data: bytes, file: str) -> Any:
     try:
-        if len(data) > _MAX_QUICK or b"&" in data or b"!" in data:  # perhaps an anchor, perhaps a tag
+        if len(data) > _MAX_QUICK or any(sign in data for sign in _SIGNS):
             raise _Doubtful
         return _Quick().value(_Composer(decode(data, file)).get_single_node(), 1)
     except (_Doubtful, UnfitNumber, yaml.YAMLError):

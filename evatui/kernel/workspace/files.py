@@ -109,6 +109,17 @@ class _Spot:
         return "/".join(self.names if self.leaf is None else [*self.names, self.leaf]) or HERE
 
 
+class _Root:
+    """The root folder, open for as long as somebody reads in it."""
+
+    def __init__(self, access: Access, folder: Folder) -> None:
+        self.folder = folder
+        self._access = access
+
+    def __del__(self) -> None:
+        self._access.leave(self.folder)
+
+
 class Tree:
     """A root folder held open. Methods may be called from several threads; nothing may be called after `close`.
 
@@ -118,11 +129,25 @@ class Tree:
     def __init__(self, root: Path, access: Access | None = None) -> None:
         """Raises `OSError` if ``root`` is no folder that can be opened."""
         self._access = access or best_access()
+        self._path = root
         self._real = os.path.realpath(root)
-        self._root = self._access.root(root)
+        self._root = _Root(self._access, self._access.root(root))
+
+    def follow(self) -> bool:
+        """Goes over to the folder that now lies where the root did; False, and no change, where none does.
+
+        Whoever is reading meanwhile ends in the old one.
+        """
+        try:
+            found = _Root(self._access, self._access.root(self._path))
+            if not os.path.samestat(os.stat(found.folder), os.stat(self._root.folder)):
+                self._real, self._root = os.path.realpath(self._path), found
+        except OSError:
+            return False
+        return True
 
     def close(self) -> None:
-        self._access.leave(self._root)
+        del self._root
 
     def read(self, path: str, limit: int, *, max_links: int | None = None) -> SourceFile:
         """The regular file at ``path``, at most ``limit`` bytes and ``max_links`` hard links. Raises `FileProblem`."""
@@ -231,7 +256,8 @@ class Tree:
 
     @contextmanager
     def _resolve(self, path: str, links: int = _MAX_LINKS) -> Iterator[_Spot]:
-        spot = _Spot([self._root], [])
+        root = self._root  # held until the end: somebody may `follow` meanwhile
+        spot = _Spot([root.folder], [])
         try:
             self._walk(path, spot, links)
             yield spot

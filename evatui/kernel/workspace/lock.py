@@ -65,6 +65,7 @@ class WorkspaceLock:
         self._state_dir = state_dir
         self._guard = threading.Lock()
         deadline = time.monotonic() + wait_s
+        state_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
         while True:
             try:
                 self._fd = _take(state_dir)
@@ -91,6 +92,7 @@ class WorkspaceLock:
         with self._guard:
             if self._fd < 0 or _is_at(self._fd, self._state_dir):
                 return True
+            self._state_dir.mkdir(exist_ok=True, mode=0o700)  # not above it: a workspace that is gone stays gone
             fresh = _take(self._state_dir)
             os.close(self._fd)
             self._fd = fresh
@@ -133,7 +135,6 @@ def holder_of(state_dir: Path) -> Holder | None:
 
 def _take(state_dir: Path) -> int:
     """The locked file, as it is on disk: one that was exchanged between opening and locking is not the lock."""
-    state_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
     flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     while True:
         fd = os.open(state_dir / _NAME, flags, 0o600)

@@ -18,19 +18,15 @@ from evatui.kernel.workspace.layout import Layout
 from evatui.kernel.workspace.paths import InvalidPath, normal
 from evatui.kernel.workspace.reading import file_diagnostic, read_under
 from evatui.kernel.workspace.schema_references import referred_by, referred_in
+from evatui.kernel.workspace.settling import PATIENCE_S, Source, quiet_time, settle
 from evatui.kernel.workspace.yaml import MAX_BYTES, YamlProblem, place
 
-__all__ = ["MAX_SOURCES", "MAX_SOURCE_BYTES", "Snapshot", "take_snapshot"]
+__all__ = ["MAX_SOURCES", "MAX_SOURCE_BYTES", "Snapshot", "kept_file", "kept_snapshot", "take_snapshot"]
 
 MAX_SOURCE_BYTES = 1 << 20
 """Of a script, a module or a schema."""
 MAX_SOURCES = 128
 
-_AGAIN_S = 0.005
-_YOUNG_NS = 20_000_000
-_ABSENCE_S = 0.030
-_EMPTY_S = 0.150
-_PATIENCE_S = 0.250
 _UNREAD = SourceFile("", b"", hashlib.sha256(b"").hexdigest(), Signature(0, 0, 0, 0, 0))
 
 
@@ -60,23 +56,20 @@ def take_snapshot(tree: Tree, layout: Layout, path: str) -> Snapshot:
     else keeps it from being read is in ``problems``.
     """
     reader = _Reader(tree, layout, path)
-    started = time.monotonic()
-    current = reader.read()
-    since, unchanged_s = time.monotonic(), 0.0
-    while not reader.settled(current, unchanged_s):
-        if time.monotonic() - started > _PATIENCE_S:
-            return reader.snapshot(current, (_still_changing(path),))
-        time.sleep(_AGAIN_S)
-        begun = time.monotonic()
-        previous, current = current, reader.read()
-        if current.fingerprint() == previous.fingerprint():
-            unchanged_s = begun - since  # between two looks: a thread that had to wait for a core saw nothing
-        else:
-            since, unchanged_s = time.monotonic(), 0.0
-    return reader.snapshot(current)
+    closure, rested = settle(reader.read, reader.settled)
+    return reader.snapshot(closure, () if rested else (_still_changing(path),))
 
 
-_Source = SourceFile | FileProblem
+def kept_file(path: str, data: bytes) -> SourceFile:
+    """A file that is not read from the disk, and so has no signature."""
+    return SourceFile(path, data, hashlib.sha256(data).hexdigest(), _UNREAD.signature)
+
+
+def kept_snapshot(path: str, manifest: SourceFile, files: Mapping[str, SourceFile]) -> Snapshot:
+    """The snapshot of these files, as if the disk held them; there is nothing in it to compare with the disk."""
+    document, problems = _parsed(manifest.data, path)
+    closure = _Closure(path, manifest, files, {}, document, problems, 0)
+    return Snapshot(path, manifest, document, problems, files, {}, closure.digest(), {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +77,8 @@ class _Closure:
     """What one pass over the files gave."""
 
     path: str
-    manifest: _Source
-    sources: Mapping[str, _Source]
+    manifest: Source
+    sources: Mapping[str, Source]
     signatures: Mapping[str, Signature | None]
     document: Document | None
     problems: tuple[Diagnostic, ...]
@@ -101,19 +94,7 @@ class _Closure:
 
     def quiet_time(self) -> float:
         """How long it must stay as it is, in seconds, before it counts."""
-        return max(map(self._quiet_time_of, (self.manifest, *self.sources.values())))
-
-    def _quiet_time_of(self, source: _Source) -> float:
-        """A missing or an empty file may be a save that has removed or truncated the old one already.
-
-        Between truncating and writing, a busy disk takes its time; nothing empty is of use, so it can wait.
-        """
-        if isinstance(source, FileProblem):
-            return _ABSENCE_S if source.kind is ProblemKind.MISSING else 0.0
-        age_ns = self.read_ns - max(source.signature.mtime_ns, source.signature.ctime_ns)
-        if not source.data:
-            return _EMPTY_S if age_ns < _EMPTY_S * 1e9 else 0.0
-        return _AGAIN_S if age_ns < _YOUNG_NS else 0.0
+        return max(quiet_time(source, self.read_ns) for source in (self.manifest, *self.sources.values()))
 
 
 class _Reader:
@@ -139,7 +120,7 @@ class _Reader:
         }
         return _Closure(self._path, manifest, sources, signatures, document, problems, now)
 
-    def _follow_schemas(self, written: Any, sources: dict[str, _Source]) -> None:
+    def _follow_schemas(self, written: Any, sources: dict[str, Source]) -> None:
         """Adds what the schemas refer to, as far as there is room; what is left out is told where it is referred to."""
         schemas = [_child(written, "input_schema"), _child(written, "output_schema")]
         waiting = [path for schema in schemas if isinstance(schema, dict) for path in referred_by(schema)]
@@ -169,13 +150,13 @@ class _Reader:
             signatures=closure.signatures,
         )
 
-    def _source(self, path: str, limit: int, allowed: Sequence[Sequence[str]]) -> _Source:
+    def _source(self, path: str, limit: int, allowed: Sequence[Sequence[str]]) -> Source:
         try:
             return read_under(self._tree, path, limit, *allowed)
         except FileProblem as problem:
             return problem
 
-    def _parse(self, manifest: _Source) -> tuple[Document | None, tuple[Diagnostic, ...]]:
+    def _parse(self, manifest: Source) -> tuple[Document | None, tuple[Diagnostic, ...]]:
         """What the last pass read is kept while the bytes are the same."""
         if isinstance(manifest, FileProblem):
             return None, (file_diagnostic(manifest, self._path),)
@@ -184,15 +165,14 @@ class _Reader:
         return self._parsed[1:]
 
     def _parse_bytes(self, data: bytes) -> tuple[Document | None, tuple[Diagnostic, ...]]:
-        try:
-            document = Document(data, self._path)
-        except YamlProblem as problem:
-            return None, problem.diagnostics
+        document, problems = _parsed(data, self._path)
+        if document is None:
+            return None, problems
         named = len(self._references(document.value))
         if named > MAX_SOURCES:
             message = f"the manifest names {named:,} files; at most {MAX_SOURCES} are read"
             return None, (reading_diagnostic("EVA-118", message, place(document.tree, ["lua", "modules"])),)
-        return document, ()
+        return document, problems
 
     def _references(self, written: Any) -> dict[str, list[Sequence[str]]]:
         """Path to the folders that it must lie in: one list for each way in which it is used."""
@@ -204,7 +184,14 @@ class _Reader:
         return found
 
 
-def _referred(path: str, source: _Source) -> list[str]:
+def _parsed(data: bytes, path: str) -> tuple[Document | None, tuple[Diagnostic, ...]]:
+    try:
+        return Document(data, path), ()
+    except YamlProblem as problem:
+        return None, problem.diagnostics
+
+
+def _referred(path: str, source: Source) -> list[str]:
     try:
         return referred_in(source.data, normal(path)) if isinstance(source, SourceFile) else []
     except InvalidPath:
@@ -225,10 +212,10 @@ def _texts(*values: Any) -> Iterator[str]:
     return (value for value in values if isinstance(value, str))
 
 
-def _content(source: _Source) -> str:
+def _content(source: Source) -> str:
     return source.digest if isinstance(source, SourceFile) else f"not read: {source.kind}"
 
 
 def _still_changing(path: str) -> Diagnostic:
-    message = f"{clean_line(path, 200)}, or a file that it names, was still changing after {_PATIENCE_S * 1000:.0f} ms"
+    message = f"{clean_line(path, 200)}, or a file that it names, was still changing after {PATIENCE_S * 1000:.0f} ms"
     return reading_diagnostic("EVA-115", message, Span(path))

@@ -33,7 +33,7 @@ class Visit(Tree):
     """
 
     def __init__(self, tree: Tree) -> None:
-        self._access, self._real, self._root = tree._access, tree._real, tree._root
+        self._access, self._path, self._real, self._root = tree._access, tree._path, tree._real, tree._root
         self._held: dict[str, _Held] = {}
         self._since = time.monotonic()
 

@@ -172,6 +172,8 @@ class _Reader:
             if not isinstance(event, yaml.DocumentStartEvent):
                 continue
             documents += 1
+            if event.version not in (None, (1, 2)):
+                self._add("EVA-101", "the file wants to be read as another YAML than 1.2", self._place(event))
             if documents > 1:
                 self._stop("EVA-109", "a second document starts here", self._place(event))
             node = self._node(self._next(), 1)
@@ -255,11 +257,14 @@ class _Reader:
 
     def _syntax(self, error: yaml.YAMLError) -> None:
         marks = [(getattr(error, name + "_mark", None), getattr(error, name, None)) for name in ("problem", "context")]
-        found = [(mark.index, clean_line(text or "", 120)) for mark, text in marks if mark is not None]
+        places = {mark.index: clean_line(text or "", 120) for mark, text in reversed(marks) if mark is not None}
+        found = [*reversed(places.items())]
         if len(found) == 2 and found[0][0] >= len(self._lines.text.rstrip()):
             found.reverse()  # what was never closed is noticed at the end of the file, but is wrong where it starts
         primary, *others = [(self._lines.place(at, at), label) for at, label in found or [(0, "")]]
         message = ": ".join(clean_line(text, 120) for _, text in reversed(marks) if text)
+        if found and self._lines.text.startswith("\t", found[0][0]):
+            message = "a tab cannot stand here: YAML is indented with spaces"
         notices = [where.span(self._file, label, primary=False) for where, label in others]
         self._add("EVA-101", message or "the YAML cannot be parsed", primary[0], *notices)
 

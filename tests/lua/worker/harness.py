@@ -22,12 +22,12 @@ function ask(ctx) return ctx.host.call_tool{} end
 
 
 async def loaded_in_process(engine: Engine, **fields: Any) -> LoadedProgram:
-    return await engine.load(program(SOURCE, **fields), timeout_s=10, isolation=Isolation.PROCESS)
+    return await engine.load(program(SOURCE, **fields), timeout_s=20, isolation=Isolation.PROCESS)
 
 
 def below(pid: int | None = None) -> set[psutil.Process]:
     """The processes that this one, or that of ``pid``, has started and whatever these have, but for the dead."""
-    return {p for p in psutil.Process(pid).children(recursive=True) if p.status() != psutil.STATUS_ZOMBIE}
+    return {process for process in psutil.Process(pid).children(recursive=True) if not gone(process)}
 
 
 def zygote(workers: Workers) -> psutil.Process:

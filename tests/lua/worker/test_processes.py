@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from evatui.kernel.lua import Engine, LoadedProgram, Returned, Verdict, Workers
-from evatui.kernel.lua.call import _RUNNING
+from evatui.kernel.lua.ending import Phase
 from evatui.kernel.lua.worker.facts import sandbox_facts
 from evatui.kernel.lua.worker.launch import NotLaunched
 from evatui.kernel.lua.worker.nursery import Nursery
@@ -106,7 +106,7 @@ async def test_a_call_whose_worker_dies_before_it_takes_it_is_given_to_another(o
 
 def asked_of_worker(loaded: LoadedProgram) -> bool:
     """Whether a call waits for its worker's answer."""
-    return any(one._phase is _RUNNING for one in loaded._calls)
+    return any(one._phase is Phase.RUNNING for one in loaded._calls)
 
 
 async def test_calls_in_several_processes_at_once(owner: Engine) -> None:
@@ -133,7 +133,7 @@ async def test_closing_a_program_ends_its_processes(owner: Engine, workers: Work
 
 async def test_a_program_moves_to_a_process_and_its_calls_in_flight_end_where_they_are(owner: Engine) -> None:
     before = below()
-    loaded = await owner.load(program(SOURCE, concurrency=2), timeout_s=5)
+    loaded = await owner.load(program(SOURCE, concurrency=2), timeout_s=20)
     entered, release = asyncio.Event(), asyncio.Event()
 
     async def host(function: str, argument: Any) -> str:
@@ -179,7 +179,7 @@ def test_a_zygote_that_keeps_dying_is_not_started_for_ever() -> None:
     for _ in range(5):
         nursery.start()
         psutil.Process(nursery.pid).kill()
-        psutil.Process(nursery.pid).wait(5)
+        psutil.Process(nursery.pid).wait(60)
     with pytest.raises(NotLaunched, match="too often"):
         nursery.start()
     nursery.close()
@@ -294,7 +294,7 @@ async def test_a_worker_does_what_takes_memory_and_time(owner: Engine) -> None:
       end
     """
     large = program(source, memory_bytes=64 << 20, max_output_bytes=1 << 20)
-    loaded = await owner.load(large, timeout_s=10, isolation=Isolation.PROCESS)
+    loaded = await owner.load(large, timeout_s=20, isolation=Isolation.PROCESS)
     request = ["text " * 60000] * 2
     for _ in range(2):
         assert await call(loaded, request) == Returned([40, request, "é" * 200000, True, True, True])
@@ -306,7 +306,7 @@ async def test_the_time_of_day_is_the_same_in_a_worker(owner: Engine) -> None:
         return {os.date("%c %Z", at), os.date("!%c", at), os.time{year = 2024, month = 7, day = 1, hour = 12}}
       end
     """
-    here = await owner.load(program(source), timeout_s=5)
-    there = await owner.load(program(source), timeout_s=10, isolation=Isolation.PROCESS)
+    here = await owner.load(program(source), timeout_s=20)
+    there = await owner.load(program(source), timeout_s=20, isolation=Isolation.PROCESS)
     for at in (0, 1_720_000_000, 1_735_000_000):
         assert await call(there, at) == await call(here, at)

@@ -32,14 +32,15 @@ local function alone(answer, name, value, most)
   end
 end
 
--- How many values the row has, and the row, which begins with `answer` and `name`: or nothing.
-function K.flatten(answer, name, root, most)
-  if type(root) ~= "table" or rawequal(root, null) then
-    return alone(answer, name, root, most)
-  end
-  local row, n = { answer, name }, 2
-  local queue, places = { root }, { 0 }
-  local last, level_end, depth, size = 1, 1, 1, 0
+-- Tables that serve again and again: to grow new ones costs more than to fill them.
+local row, queue, places = {}, {}, {}
+local KEPT, MAX_KEPT = 64, 4096
+
+-- How many values the row has, how many tables it is of, and the bytes of its texts: or nothing.
+local function fill(root, most)
+  local row, queue, places = row, queue, places
+  local n, last, level_end, depth, size = 2, 1, 1, 1, 0
+  queue[1], places[1] = root, 0
   local at = 0
   while at < last do
     at = at + 1
@@ -131,7 +132,29 @@ function K.flatten(answer, name, root, most)
       return
     end
   end
-  return n, row
+  return n, last, size
+end
+
+-- How many values the row has, and the row, which begins with `answer` and `name`: or nothing. The row is to be
+-- read before the next one is asked for.
+function K.flatten(answer, name, root, most)
+  if type(root) ~= "table" or rawequal(root, null) then
+    return alone(answer, name, root, most)
+  end
+  local n, last, size = fill(root, most)
+  local filled = row
+  filled[1], filled[2] = answer, name
+  if not n or last > KEPT then
+    queue, places = {}, {}
+  else
+    for i = 1, last do
+      queue[i] = nil -- or what the handler lets go of would stay
+    end
+  end
+  if not n or size + n > MAX_KEPT then
+    row = {}
+  end
+  return n, filled
 end
 
 -- Text that the host can read: each byte that is not UTF-8 becomes U+FFFD.

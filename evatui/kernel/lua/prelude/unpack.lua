@@ -4,6 +4,7 @@
 local K = ...
 local byte, sub, unpack, set, error = string.byte, string.sub, string.unpack, setmetatable, error
 local null, ARRAY, OBJECT = K.null, K.ARRAY, K.OBJECT
+local select = select
 local refuse, length, pairs = K.refuse, K.view_length, K.view_pairs
 
 local MAX_DEPTH = 64
@@ -12,7 +13,7 @@ K.REFUSED = REFUSED
 
 local data, depth, read_only
 local raw = false
-local read
+local read, LONG
 
 -- Tables that have their room from the start: to grow to it costs more than to fill it.
 local function room(count)
@@ -36,7 +37,7 @@ end
 
 -- Numbers seldom come alone: four of a kind are read at once. By their code: how, and their width.
 local FOUR, WIDTH = {}, {}
-for code, format in K.next, { [0xcb] = "d", [0xcd] = "I2", [0xce] = "I4", [0xcf] = "i8", [0xd1] = "i2", [0xd2] = "i4", [0xd3] = "i8" } do
+for code, format in K.next, { [0xcb] = "d", [0xcc] = "B", [0xcd] = "I2", [0xce] = "I4", [0xcf] = "i8", [0xd1] = "i2", [0xd2] = "i4", [0xd3] = "i8" } do
   FOUR[code] = (">?B?B?B?"):gsub("?", format)
   WIDTH[code] = 1 + (">" .. format):packsize()
 end
@@ -56,13 +57,8 @@ end
 
 local map
 
-local function list(count, i)
-  depth = depth + 1
-  if depth > MAX_DEPTH then
-    error(REFUSED, 0)
-  end
-  local make = LISTS[count]
-  local t = make and make() or {}
+-- Fills t[1] to t[count]; returns what comes after the last one.
+local function elements(t, count, i)
   local last_four = #data
   local n = 1
   while n <= count do
@@ -76,26 +72,48 @@ local function list(count, i)
       t[n], i = map(b & 15, i + 1)
     elseif FOUR[b] and n + 3 <= count and i + 4 * WIDTH[b] - 1 <= last_four then
       n, i = four(t, n, i, b)
+    elseif b >= 0xc0 and b < 0xe0 then
+      t[n], i = LONG[b](i + 1)
     else
       t[n], i = read(i)
     end
     n = n + 1
   end
-  depth = depth - 1
-  if read_only then
-    if count == 0 then
-      set(t, ARRAY)
-    end
-    return set({}, { __index = t, __newindex = refuse, __len = length, __pairs = pairs }), i
-  end
-  return set(t, ARRAY), i
+  return i
 end
 
-function map(count, i)
-  depth = depth + 1
+local function deeper(levels)
+  depth = depth + levels
   if depth > MAX_DEPTH then
     error(REFUSED, 0)
   end
+end
+
+local function view(t)
+  return set({}, { __index = t, __newindex = refuse, __len = length, __pairs = pairs })
+end
+
+local function finished(t, count, i)
+  if not read_only then
+    return set(t, ARRAY), i
+  end
+  if count == 0 then
+    set(t, ARRAY)
+  end
+  return view(t), i
+end
+
+local function list(count, i)
+  deeper(1)
+  local make = LISTS[count]
+  local t = make and make() or {}
+  i = elements(t, count, i)
+  depth = depth - 1
+  return finished(t, count, i)
+end
+
+function map(count, i)
+  deeper(1)
   local make = MAPS[count]
   local t = make and make() or {}
   for _ = 1, count do
@@ -122,6 +140,8 @@ function map(count, i)
       t[key] = value
     elseif b >= 0x90 and b < 0xa0 then
       t[key], i = list(b & 15, i + 1)
+    elseif b >= 0xc0 and b < 0xe0 then
+      t[key], i = LONG[b](i + 1)
     else
       t[key], i = read(i)
     end
@@ -131,9 +151,51 @@ function map(count, i)
     set(t, OBJECT)
   end
   if read_only then
-    return set({}, { __index = t, __newindex = refuse, __len = length, __pairs = pairs }), i
+    return view(t), i
   end
   return t, i
+end
+
+-- How many elements the list has that begins here, and where the first one is.
+local function size(i)
+  local b = byte(data, i)
+  if b < 0xa0 then
+    return b & 15, i + 1
+  end
+  return unpack(b == 0xdc and ">I2" or ">I4", data, i + 1)
+end
+
+local function rows(width, count)
+  local make, t = MAPS[width], {}
+  for n = 1, count do
+    t[n] = make and make() or {}
+  end
+  return t
+end
+
+-- Records of one shape: a list of their names, and for each name a list of what they have there.
+local function records(i)
+  deeper(2)
+  local names, width = {}, nil
+  width, i = size(select(2, size(i)))
+  i = elements(names, width, i)
+  local t, column, count
+  for n = 1, width do
+    count, i = size(i)
+    t, column = t or rows(width, count), column or {}
+    i = elements(column, count, i)
+    local name = names[n]
+    for at = 1, count do
+      t[at][name] = column[at]
+    end
+  end
+  depth = depth - 2
+  if read_only then
+    for at = 1, count do
+      t[at] = view(t[at])
+    end
+  end
+  return finished(t, count, i)
 end
 
 local function number(code)
@@ -145,6 +207,13 @@ end
 local function counted(code, build)
   return function(i)
     return build(unpack(code, data, i))
+  end
+end
+
+-- An extension value begins with its length and its kind, of which there is one.
+local function extension(head)
+  return function(i)
+    return records(i + head)
   end
 end
 
@@ -163,13 +232,16 @@ local function bytes(code)
   end
 end
 
-local LONG = {
+LONG = {
   [0xc0] = constant(null),
   [0xc2] = constant(false),
   [0xc3] = constant(true),
   [0xc4] = bytes(">s1"),
   [0xc5] = bytes(">s2"),
   [0xc6] = bytes(">s4"),
+  [0xc7] = extension(2),
+  [0xc8] = extension(3),
+  [0xc9] = extension(5),
   [0xcb] = function(i)
     local value, after = unpack(">d", data, i)
     if value - value ~= 0 then

@@ -1,0 +1,151 @@
+"""What an action needs of the thing under the cursor: each check gives the reason why not, or None.
+
+The rows that it may be about are imported when one is asked for: the first frame has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from evatui.kernel.model.lifecycle import State
+
+if TYPE_CHECKING:
+    from evatui.control.deciding import HeldRow, IdleRow
+    from evatui.control.snapshot import AuditRow, CapabilityRow, ConsoleSnapshot, RejectionRow
+
+    Subject = CapabilityRow | RejectionRow | HeldRow | IdleRow | AuditRow | None
+    """The thing under the cursor."""
+
+    Enabled = Callable[[ConsoleSnapshot | None, Subject], str | None]
+
+__all__ = [
+    "always",
+    "approvable",
+    "capability",
+    "described",
+    "distrustable",
+    "editable",
+    "held",
+    "held_of",
+    "is_callable",
+    "is_disablable",
+    "is_drainable",
+    "is_enablable",
+    "is_restorable",
+    "reloadable",
+    "revocable",
+    "selected",
+    "trustable",
+]
+
+
+def always(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | None:
+    return None
+
+
+def selected(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | None:
+    if snapshot is None:
+        return "the runtime is still starting"
+    return None if subject is not None else "nothing is selected"
+
+
+def reloadable(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | None:
+    if snapshot is None:
+        return selected(snapshot, subject)
+    from evatui.control.snapshot import AuditRow
+
+    if isinstance(subject, AuditRow):
+        return "a record cannot be reloaded; select its capability in the registry (1)"
+    return selected(snapshot, subject)
+
+
+def capability(check: Callable[[CapabilityRow], str | None]) -> Enabled:
+    def enabled(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | None:
+        if missing := selected(snapshot, subject):
+            return missing
+        from evatui.control.snapshot import CapabilityRow
+
+        if not isinstance(subject, CapabilityRow):
+            return "select a capability in the registry (1)"
+        return check(subject)
+
+    return enabled
+
+
+def is_restorable(row: CapabilityRow) -> str | None:
+    earlier = [item for item in row.generations if item.restorable and item.number != row.number]
+    return None if earlier else "no earlier generation of it can be restored"
+
+
+def is_drainable(row: CapabilityRow) -> str | None:
+    return None if row.state is State.ACTIVE else f"nothing of it takes calls: it is {row.state}"
+
+
+def is_disablable(row: CapabilityRow) -> str | None:
+    if row.state is State.UNREGISTERED:
+        return "it is gone: its manifest was deleted"
+    return "it is disabled already" if row.state is State.DISABLED else None
+
+
+def is_enablable(row: CapabilityRow) -> str | None:
+    return None if row.state is State.DISABLED or "demoted" in row.marks else "it is neither disabled nor demoted"
+
+
+def held_of(snapshot: ConsoleSnapshot | None, subject: Subject) -> HeldRow | None:
+    """The version that waits of the capability that ``subject`` is about."""
+    known = getattr(subject, "id", None)
+    return next((row for row in snapshot.held if row.id == known), None) if snapshot and known else None
+
+
+def held(check: Callable[[HeldRow], str | None]) -> Enabled:
+    def enabled(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | None:
+        if missing := selected(snapshot, subject):
+            return missing
+        row = held_of(snapshot, subject)
+        return "no version of it waits for approval" if row is None else check(row)
+
+    return enabled
+
+
+def approvable(row: HeldRow) -> str | None:
+    return "it is approved, and takes effect when the runtime starts next" if row.waits_for == "restart" else None
+
+
+def revocable(row: HeldRow) -> str | None:
+    return None if row.waits_for == "restart" else "it is not approved"
+
+
+def trustable(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | None:
+    if snapshot is None:
+        return selected(snapshot, subject)
+    return None if snapshot.trust.waiting else "nothing here waits for trust"
+
+
+def distrustable(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | None:
+    if snapshot is None:
+        return selected(snapshot, subject)
+    if snapshot.trust.vouched:
+        return "whoever opened it vouches for this workspace"
+    return None if snapshot.trust.trusted else "nothing here is trusted"
+
+
+def is_callable(row: CapabilityRow) -> str | None:
+    return None if row.generation is not None else f"nothing of it answers: it is {row.state}"
+
+
+def editable(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | None:
+    if missing := selected(snapshot, subject):
+        return missing
+    from evatui.control.snapshot import AuditRow
+
+    if isinstance(subject, AuditRow):
+        return "a record has no source"
+    return None if subject and subject.path else "its file is not known"
+
+
+def described(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | None:
+    if missing := selected(snapshot, subject):
+        return missing
+    known = getattr(subject, "capability_id", None) or getattr(subject, "id", None)
+    return None if known else "it belongs to no capability"

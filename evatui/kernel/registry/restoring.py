@@ -1,0 +1,168 @@
+"""Versions that served, served again from what was kept of them: the disk is not asked."""
+
+from __future__ import annotations
+
+import asyncio
+
+from evatui.kernel.admission.admit import admit
+from evatui.kernel.admission.policy import Policy
+from evatui.kernel.admission.verdict import Candidate, Rejection
+from evatui.kernel.model.call import KERNEL, Actor
+from evatui.kernel.model.errors import CallFailed, ErrorKind, failure
+from evatui.kernel.model.sandbox import SandboxFacts
+from evatui.kernel.records.codes import Code, Outcome
+from evatui.kernel.registry.capability import KEPT_FOR_ROLLBACK, Capability, Kept, Remembered
+from evatui.kernel.registry.gate import Gate
+from evatui.kernel.registry.generation import GenerationId
+from evatui.kernel.registry.publisher import Publisher
+from evatui.kernel.registry.registry import Registry
+from evatui.kernel.registry.reload import Reloader
+from evatui.kernel.storage.content_store import ContentLost, ContentStore
+from evatui.kernel.storage.history import ABSENT, History
+from evatui.kernel.workspace.layout import Layout
+
+__all__ = ["Restoring", "last_known_good", "remembered"]
+
+
+class Restoring:
+    """Every version is admitted anew: what the policy forbids by now does not come back."""
+
+    def __init__(
+        self,
+        registry: Registry,
+        reloader: Reloader,
+        publisher: Publisher,
+        gate: Gate,
+        store: ContentStore,
+        layout: Layout,
+        sandbox: SandboxFacts,
+    ) -> None:
+        self._registry = registry
+        self._reloader = reloader
+        self._publisher = publisher
+        self._gate = gate
+        self._store = store
+        self._layout = layout
+        self._sandbox = sandbox
+
+    async def admitted(self, capability: Capability, kept: Kept) -> Candidate:
+        """The kept version, judged by the policy of now; raises `CallFailed` ``Conflict`` where it is refused."""
+        verdict = await asyncio.to_thread(self._admit, capability, kept)
+        if isinstance(verdict, Rejection):
+            first = verdict.diagnostics[0]
+            raise failure(ErrorKind.CONFLICT, f"{kept.name.short} would be refused now: {first.code} {first.message}")
+        return verdict
+
+    def _admit(self, capability: Capability, kept: Kept) -> Candidate | Rejection:
+        try:
+            snapshot = self._store.load(kept.digest)
+        except ContentLost as lost:
+            raise failure(
+                ErrorKind.CONFLICT, f"{kept.name.short} of {capability.id} cannot be brought back: {lost}"
+            ) from None
+        return admit(snapshot, layout=self._layout, policy=self._policy(), sandbox=self._sandbox)
+
+    async def serve(
+        self, capability: Capability, kept: Kept, candidate: Candidate, actor: Actor, *, fresh: bool = True
+    ) -> GenerationId:
+        """What serves now: a new generation where ``fresh``, else the one that it was.
+
+        Raises `CallFailed` ``Conflict`` where the kept version could not be loaded.
+        """
+        ended = await self._publisher.bring_back(capability, candidate, self._policy(), actor, fresh=fresh)
+        if ended.name is None:
+            refused = ended.rejected
+            why = f"does not load any more: {refused.diagnostics[0].message}" if refused else "was not wanted any more"
+            raise failure(ErrorKind.CONFLICT, f"{kept.name.short} of {capability.id} {why}")
+        return ended.name
+
+    async def fall_back(self) -> None:
+        """At the start, after the first look: what the disk holds comes first, and where that cannot serve, the last
+        version that did. A refusal on disk is thus no trap for the next start.
+        """
+        await self._recall()
+        idle = [capability for capability in self._registry.capabilities.values() if _wants_its_last(capability)]
+        came = await asyncio.gather(*(self._fall_back(capability) for capability in idle))
+        if any(came):
+            await self._reloader.run(explicit=True)  # what is wrong with the disk still is: told beside what serves
+
+    async def _recall(self) -> None:
+        """Ids that the disk does not name any more, but should: an unreadable file may have been one of them, and one
+        that was brought back after its file was deleted is to stay."""
+        absent = {
+            key: known
+            for key, known in self._registry.remembered.items()
+            if known.kept and key not in self._registry.capabilities
+        }
+        if not absent:
+            return
+        paths = await asyncio.to_thread(self._store.paths)
+        for key, known in absent.items():
+            path = paths.get(known.kept[0].digest, "")
+            if path in self._registry.strays:
+                self._registry.capability(key, path)
+            elif ABSENT in known.quarantined:
+                self._registry.capability(key, path).gone = True
+
+    async def _fall_back(self, capability: Capability) -> bool:
+        """Whether it serves."""
+        kept = last_known_good(capability)
+        if kept is None:
+            return False
+        try:
+            candidate = await self.admitted(capability, kept)
+            ruling = await asyncio.to_thread(self._gate.rule, candidate, self._policy(), {})
+            if ruling.held:  # what it may do was taken back meanwhile, and here is nobody to decide
+                return False
+            self._registry.capability(capability.id, candidate.path)
+            await self.serve(capability, kept, candidate, KERNEL, fresh=False)
+        except CallFailed as failed:
+            self._tell(capability, Outcome.ERROR, kept, failed.error.message)
+            return False
+        self._tell(capability, Outcome.OK, kept, "")
+        return True
+
+    def _tell(self, capability: Capability, outcome: Outcome, kept: Kept, cause: str) -> None:
+        self._registry.journal.write(
+            Code.CAPABILITY_FELL_BACK,
+            outcome,
+            KERNEL,
+            capability_id=capability.id,
+            generation=kept.name.id,
+            cause=cause,
+        )
+
+    def _policy(self) -> Policy:
+        policy = self._reloader.policy
+        assert policy is not None  # set by the first run, which precedes every command
+        return policy
+
+
+def last_known_good(capability: Capability) -> Kept | None:
+    return next((kept for kept in capability.kept if kept.digest not in capability.quarantined), None)
+
+
+def _wants_its_last(capability: Capability) -> bool:
+    """Does nothing serve, and that by nobody's order?"""
+    if capability.active is not None or capability.hold is not None or capability.denied:
+        return False
+    if capability.rejection is not None or capability.held is not None:
+        return True
+    unnamed = not capability.gone and not capability.disk_digest
+    return unnamed or (ABSENT if capability.gone else capability.disk_digest) in capability.quarantined
+
+
+def remembered(history: History) -> dict[str, Remembered]:
+    """Blocking. What earlier runs left behind, by id."""
+    holds, served, quarantines = history.holds(), history.served(KEPT_FOR_ROLLBACK), history.quarantines()
+    return {
+        key: Remembered(
+            hold=holds.get(key),
+            kept=tuple(
+                Kept(GenerationId(one.generation_id, one.number), one.version, one.digest)
+                for one in served.get(key, ())
+            ),
+            quarantined=frozenset(quarantines.get(key, ())),
+        )
+        for key in {*holds, *served, *quarantines}
+    }
