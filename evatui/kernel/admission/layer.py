@@ -246,7 +246,9 @@ def _rule(file: str, line: int, raw: Mapping[str, Any]) -> GrantRule:
 
 
 def _among(word: str, patterns: Sequence[str] | None) -> bool:
-    return patterns is None or any(covers_glob(pattern, word) for pattern in patterns)
+    if not patterns:
+        return patterns is None
+    return any(covers_glob(pattern, word) for pattern in patterns)
 
 
 def _narrower(mine: Sequence[str], theirs: Sequence[str]) -> Iterator[str]:

@@ -88,7 +88,7 @@ class Scanner:
         in_force = self._policy_of(found.policies, changed)
         policy, policy_problems = in_force.policy, in_force.diagnostics
         adapters = self._adapters_of(found.adapters, changed)
-        still = self._still(tree, changed, policy.epoch)
+        still = self._still(changed, policy.epoch)
         seen: dict[str, _Seen] = {}
         for path in found.manifests:
             if path in still:
@@ -116,12 +116,12 @@ class Scanner:
             _idle(found.others, seen.values()),
         )
 
-    def _still(self, tree: Tree, changed: frozenset[str], epoch: str) -> dict[str, _Seen]:
+    def _still(self, changed: frozenset[str], epoch: str) -> dict[str, _Seen]:
         """What need not be read again: judged by the same policy, no file named as changed, no signature moved."""
         if not changed:
             return {}
         same = {path: seen for path, seen in self._seen.items() if seen.epoch == epoch}
-        now = tree.signatures({file for seen in same.values() for file in seen.snapshot.signatures})
+        now = self._tree.signatures({file for seen in same.values() for file in seen.snapshot.signatures})
         return {
             path: seen
             for path, seen in same.items()

@@ -10,6 +10,8 @@ from __future__ import annotations
 import os
 import stat
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
@@ -31,7 +33,11 @@ class Leaves(Exception):
 
 
 class Access(Protocol):
-    """Every method raises `OSError` as the system does; ``enter`` and ``open`` never follow a link."""
+    """Every method raises `OSError` as the system does; ``enter`` and ``open`` never follow a link.
+
+    ``types`` are those of a mode (`stat.S_IFMT`), without asking for each; 0 is for what is neither file nor folder
+    nor link.
+    """
 
     def root(self, path: Path) -> Folder: ...
 
@@ -44,6 +50,8 @@ class Access(Protocol):
     def open(self, folder: Folder, name: str) -> int: ...
 
     def names(self, folder: Folder) -> list[str]: ...
+
+    def types(self, folder: Folder) -> dict[str, int]: ...
 
     def leave(self, folder: Folder) -> None: ...
 
@@ -69,9 +77,18 @@ class ByDescriptor:
 
     def names(self, folder: Folder) -> list[str]:
         """Through a descriptor of its own: two threads listing one descriptor would share its position."""
+        with self._own(folder) as own:
+            return os.listdir(own)
+
+    def types(self, folder: Folder) -> dict[str, int]:
+        with self._own(folder) as own, os.scandir(own) as found:
+            return {entry.name: _type(entry) for entry in found}
+
+    @contextmanager
+    def _own(self, folder: Folder) -> Iterator[int]:
         own = os.open(".", os.O_RDONLY | _DIRECTORY | os.O_CLOEXEC, dir_fd=int(folder))
         try:
-            return os.listdir(own)
+            yield own
         finally:
             os.close(own)
 
@@ -117,6 +134,10 @@ class ByPath:
     def names(self, folder: Folder) -> list[str]:
         return os.listdir(folder)
 
+    def types(self, folder: Folder) -> dict[str, int]:
+        with os.scandir(str(folder)) as found:
+            return {entry.name: _type(entry) for entry in found}
+
     def leave(self, folder: Folder) -> None:
         """A path holds nothing open."""
 
@@ -125,6 +146,14 @@ class ByPath:
         if os.path.realpath(path, strict=True) != path:
             raise Leaves
         return path
+
+
+def _type(entry: os.DirEntry[str]) -> int:
+    if entry.is_file(follow_symlinks=False):
+        return stat.S_IFREG
+    if entry.is_dir(follow_symlinks=False):
+        return stat.S_IFDIR
+    return stat.S_IFLNK if entry.is_symlink() else 0
 
 
 def best_access() -> Access:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from evatui.kernel.model.diagnostic import Diagnostic, Level, Span
@@ -10,7 +10,7 @@ from evatui.kernel.model.ids import fold
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.workspace.codes import reading_diagnostic
 from evatui.kernel.workspace.droppings import is_hidden
-from evatui.kernel.workspace.files import Entry, EntryKind, FileProblem, ProblemKind, Tree
+from evatui.kernel.workspace.files import EntryKind, FileProblem, ProblemKind, Tree
 from evatui.kernel.workspace.layout import Layout
 from evatui.kernel.workspace.paths import HERE
 
@@ -73,7 +73,7 @@ class _Search:
             return
         try:
             canonical = self._tree.canonical(folder)
-            entries = self._shown(folder, self._tree.list(folder, unshown=True))
+            entries = self._shown(folder, self._tree.kinds(folder))
         except FileProblem as problem:
             if problem.kind is not ProblemKind.MISSING:
                 self._problem("EVA-116", folder, f"cannot be searched: {problem.detail}")
@@ -82,50 +82,50 @@ class _Search:
             return
         self._searched.add(canonical)
         if depth == 0:
-            if any(entry.name.endswith((".yaml", ".yml")) for entry in entries):
+            if any(name.endswith((".yaml", ".yml")) for name in entries):
                 self._problem("EVA-117", folder, "lies too deep and is not searched")
             return
         self._alike(folder, entries)
-        for entry in entries:
-            yield from self._entry(_join(folder, entry.name), entry, depth)
+        for name, kind in entries.items():
+            yield from self._entry(_join(folder, name), name, kind, depth)
 
-    def _alike(self, folder: str, entries: Iterable[Entry]) -> None:
+    def _alike(self, folder: str, entries: Mapping[str, EntryKind]) -> None:
         """Two names that differ only in case are one file on other machines, and then one of them is lost."""
         first: dict[str, str] = {}
-        for entry in filter(_may_hold, entries):
-            other = first.setdefault(fold(entry.name), entry.name)
-            if other != entry.name:
-                self._problem("EVA-124", _join(folder, entry.name), f"and {clean_line(other, 80)} differ only in case")
+        for name, kind in entries.items():
+            other = first.setdefault(fold(name), name) if _may_hold(name, kind) else name
+            if other != name:
+                self._problem("EVA-124", _join(folder, name), f"and {clean_line(other, 80)} differ only in case")
 
-    def _shown(self, folder: str, entries: Iterable[Entry]) -> list[Entry]:
+    def _shown(self, folder: str, entries: Mapping[str, EntryKind]) -> dict[str, EntryKind]:
         """Without those whose names nobody could be shown; one that might be a manifest, or hold one, is told of."""
-        shown: list[Entry] = []
+        shown: dict[str, EntryKind] = {}
         hidden: list[str] = []
-        for entry in entries:
-            if entry.name.isprintable():
-                shown.append(entry)
-            elif _may_hold(entry) and not is_hidden(entry.name):
-                hidden.append(clean_line(entry.name, 80))
+        for name, kind in entries.items():
+            if name.isprintable():
+                shown[name] = kind
+            elif _may_hold(name, kind) and not is_hidden(name):
+                hidden.append(clean_line(name, 80))
         if hidden:
             more = f" and {len(hidden) - 1} more" if len(hidden) > 1 else ""
             self._problem("EVA-123", folder, f"holds {hidden[0]}{more}, which is not read")
         return shown
 
-    def _entry(self, path: str, entry: Entry, depth: int) -> Iterator[str]:
-        if is_hidden(entry.name):
-            if ".y" in entry.name and entry.kind is EntryKind.FILE:
+    def _entry(self, path: str, name: str, kind: EntryKind, depth: int) -> Iterator[str]:
+        if is_hidden(name):
+            if ".y" in name and kind is EntryKind.FILE:
                 self.others.append(path)
             return
-        kind = self._followed(path) if entry.kind is EntryKind.LINK else entry.kind
+        kind = self._followed(path) if kind is EntryKind.LINK else kind
         if kind is EntryKind.FOLDER:
             yield from self._folder(path, depth - 1)
-        elif entry.name.endswith((".yaml", ".yml")):
+        elif name.endswith((".yaml", ".yml")):
             self._files += 1
             if self._files == MAX_FILES + 1:
                 self._problem("EVA-117", path, f"and more are not read: there are more than {MAX_FILES:,} files")
             if self._files <= MAX_FILES:
                 yield path
-        elif not entry.name.endswith(".d.lua"):  # types for editors
+        elif not name.endswith(".d.lua"):  # types for editors
             self.others.append(path)
 
     def _followed(self, path: str) -> EntryKind:
@@ -140,8 +140,8 @@ class _Search:
         self.problems.append(reading_diagnostic(code, f"{clean_line(path, 200)} {message}", Span(path), level=level))
 
 
-def _may_hold(entry: Entry) -> bool:
-    return entry.kind is EntryKind.FOLDER or entry.name.endswith((".yaml", ".yml"))
+def _may_hold(name: str, kind: EntryKind) -> bool:
+    return kind is EntryKind.FOLDER or name.endswith((".yaml", ".yml"))
 
 
 def _join(folder: str, name: str) -> str:

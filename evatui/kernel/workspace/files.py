@@ -167,17 +167,22 @@ class Tree:
         with self._resolve(path) as spot:
             return EntryKind.FOLDER if spot.found is None else _kind(spot.found)
 
-    def list(self, path: str, limit: int | None = None, *, unshown: bool = False) -> tuple[Entry, ...]:
-        """The first ``limit`` entries of a folder by name; names that cannot be shown only if ``unshown``.
-
-        Raises `FileProblem`.
-        """
+    def list(self, path: str, limit: int | None = None) -> tuple[Entry, ...]:
+        """The first ``limit`` entries of a folder by name, without names that cannot be shown. Raises `FileProblem`."""
         with self._resolve(path) as spot:
             if spot.leaf is not None:
                 raise FileProblem(path, ProblemKind.NOT_REGULAR, "it is not a folder")
             folder = spot.folders[-1]
-            names = sorted(name for name in self._access.names(folder) if unshown or name.isprintable())
+            names = sorted(name for name in self._access.names(folder) if name.isprintable())
             return tuple(self._entries(folder, names[:limit]))
+
+    def kinds(self, path: str) -> dict[str, EntryKind]:
+        """What lies in a folder, by name and in its order, names that cannot be shown too. Raises `FileProblem`."""
+        with self._resolve(path) as spot:
+            if spot.leaf is not None:
+                raise FileProblem(path, ProblemKind.NOT_REGULAR, "it is not a folder")
+            types = self._access.types(spot.folders[-1])
+            return {name: _kind_of(types[name]) for name in sorted(types)}
 
     def stat_signature(self, path: str) -> Signature | None:
         """None where there is no regular file to be read."""
@@ -346,17 +351,18 @@ def _regular(path: str, found: os.stat_result) -> None:
 
 
 def _kind(found: os.stat_result) -> EntryKind:
-    if stat.S_ISREG(found.st_mode):
-        return EntryKind.FILE
-    if stat.S_ISDIR(found.st_mode):
-        return EntryKind.FOLDER
-    return EntryKind.LINK if stat.S_ISLNK(found.st_mode) else EntryKind.OTHER
+    return _kind_of(stat.S_IFMT(found.st_mode))
+
+
+def _kind_of(type_bits: int) -> EntryKind:
+    return _KINDS.get(type_bits, EntryKind.OTHER)
 
 
 def signature_of(found: os.stat_result) -> Signature:
     return Signature(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
 
+_KINDS = {stat.S_IFREG: EntryKind.FILE, stat.S_IFDIR: EntryKind.FOLDER, stat.S_IFLNK: EntryKind.LINK}
 _BY_ERRNO = {
     errno.ENOENT: (ProblemKind.MISSING, "there is no such file"),
     errno.ENOTDIR: (ProblemKind.MISSING, "a part of the path is no folder"),
