@@ -27,6 +27,8 @@ def route(table: Table, request: CallRequest) -> str | None:
     Where ``request.providers`` says who may answer, nobody else is considered.
     """
     found = table.providers.get(request.capability) or _handlers(table, request)
+    if request.provider is None and request.providers is None:
+        return found[0] if found else None
     return next((key for key in found if _may_answer(key, request)), None)
 
 
