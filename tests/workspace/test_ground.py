@@ -260,6 +260,21 @@ asyncio.run(main(Path(sys.argv[1])))
 """
 
 
+async def test_what_is_written_without_a_notice_makes_the_watch_poll(workspace: Path, put: Put, tmp_path: Path) -> None:
+    """Through another name, in a folder that is nobody's: only looking can tell."""
+    put("eva.yaml", "watch: {rescan_s: 1}\n")
+    script = workspace / "capabilities/tools/greet.lua"
+    os.link(script, tmp_path / "elsewhere.lua")
+    watch = Watch(open_layout(workspace))
+    await everything(watch)
+    (tmp_path / "elsewhere.lua").write_text("-- new")
+    await until(lambda: watch.health.how == "polling")
+    assert watch.health.detail.startswith("capabilities/tools/greet.lua changed without a notice; polling, ")
+    (tmp_path / "elsewhere.lua").write_text("-- newer")
+    await named(watch, "capabilities/tools/greet.lua")
+    await watch.close()
+
+
 # -- what belongs together --------------------------------------------------------------------
 
 

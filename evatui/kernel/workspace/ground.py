@@ -57,13 +57,16 @@ def survey(root: Path, tops: Iterable[str], files: Iterable[str] = ()) -> Ground
     )
 
 
-def look(root: Path, tops: Iterable[str], files: Iterable[str] = ()) -> dict[str, Signature]:
-    """The files below ``tops``, and ``files``, by path relative to ``root``. What cannot be read is left out."""
+def look(root: Path, tops: Iterable[str], files: Iterable[str] = (), *, follow: bool = True) -> dict[str, Signature]:
+    """The files below ``tops``, and ``files``, by path relative to ``root``. What cannot be read is left out.
+
+    A link to a file stands for what it leads to, or is left out where links are not to be followed.
+    """
     ground = survey(root, tops)
     found = {name: os.path.join(ground.root, name) for name in files}
     for folder in ground.folders:
         found |= {os.path.relpath(path, ground.root).replace(os.sep, "/"): path for path in _files(folder)}
-    return dict(_signed(found))
+    return dict(_signed(found, follow))
 
 
 class _Walk:
@@ -156,10 +159,10 @@ def _files(folder: str) -> Iterator[str]:
         return
 
 
-def _signed(paths: Mapping[str, str]) -> Iterator[tuple[str, Signature]]:
+def _signed(paths: Mapping[str, str], follow: bool) -> Iterator[tuple[str, Signature]]:
     for name, path in paths.items():
         try:
-            found = os.stat(path)
+            found = os.stat(path, follow_symlinks=follow)
         except (OSError, ValueError):
             continue
         if stat.S_ISREG(found.st_mode):
