@@ -181,9 +181,7 @@ class Desk:
         shadow = self._runtime.shadow
         active.enter()
         try:
-            rejection = await shadow.health(
-                active.candidate, active.program, active.name.id, shadow.deadline(active.candidate)
-            )
+            rejection = await shadow.health(active.candidate, active.program, active.name.id)
         finally:
             active.leave()
         return {

@@ -145,18 +145,15 @@ class Publisher:
         fresh: bool,
     ) -> Ended:
         registry = self._registry
-        deadline = self._shadow.deadline(candidate)
-        loaded = await self._shadow.load(candidate, deadline)
+        loaded = await self._shadow.load(candidate)
         if isinstance(loaded, Rejection):
             registry.refuse(capability, loaded, actor)
             return Ended(rejected=loaded)
-        left = deadline - self._clock.monotonic()
         published = False
         try:
             name = await self._name(capability, candidate, fresh=fresh)
             registry.shadow_loaded(capability, name, actor)
-            deadline = self._clock.monotonic() + left  # a disk that is slow to record is not the handler's fault
-            unhealthy = await self._shadow.health(candidate, loaded, name.id, deadline)
+            unhealthy = await self._shadow.health(candidate, loaded, name.id, loaded.load_s)
             if unhealthy is not None:
                 registry.refuse(capability, unhealthy, actor)
                 return Ended(rejected=unhealthy)
