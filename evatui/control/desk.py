@@ -28,6 +28,7 @@ from evatui.control.view import View
 from evatui.kernel.model.call import Actor, CallRequest
 from evatui.kernel.model.errors import CallFailed, ErrorKind
 from evatui.kernel.model.text import clean_line
+from evatui.kernel.records.redact import redact
 from evatui.kernel.records.verify import verify
 from evatui.kernel.registry.capability import Capability
 from evatui.kernel.registry.reload import Plan
@@ -157,7 +158,11 @@ class Desk:
     async def _events(self, params: Params, actor: Actor) -> dict[str, Any]:
         events, lost = self._runtime.bus.since(read_number(params, "since") or 0)
         shown = events[:_MAX_EVENTS]
-        return {"events": [event.to_json() for event in shown], "dropped": lost, "more": len(events) > len(shown)}
+        return {
+            "events": [redact(event.to_json()) for event in shown],
+            "dropped": lost,
+            "more": len(events) > len(shown),
+        }
 
     async def _render(self, params: Params, actor: Actor) -> dict[str, Any]:
         wanted = read_needed(params, "id")
