@@ -8,12 +8,10 @@ import datetime as dt
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 from evatui.adapters.http import Http
 from evatui.adapters.process import Processes
 from evatui.kernel.admission.policy import Policy
-from evatui.kernel.admission.verdict import Candidate
 from evatui.kernel.host.credentials import Credentials
 from evatui.kernel.host.host import Host
 from evatui.kernel.host.ports import Outside
@@ -23,14 +21,13 @@ from evatui.kernel.lua.worker.workers import Workers
 from evatui.kernel.model.call import KERNEL, CallReport, CallRequest
 from evatui.kernel.model.clock import SYSTEM_CLOCK, Clock, rfc3339
 from evatui.kernel.model.diagnostic import Diagnostic
-from evatui.kernel.model.manifest import AuditLevels
-from evatui.kernel.model.permissions import Permissions
 from evatui.kernel.records.audit import AuditLog, MemoryAudit
 from evatui.kernel.records.codes import Code, Outcome
 from evatui.kernel.records.events import EventBus
 from evatui.kernel.registry.approvals import Approvals
 from evatui.kernel.registry.calls import Calls
 from evatui.kernel.registry.gate import Gate
+from evatui.kernel.registry.in_force import InForce
 from evatui.kernel.registry.journal import Journal
 from evatui.kernel.registry.keeper import LOOK_EVERY_S, Keeper
 from evatui.kernel.registry.operations import Operations
@@ -109,6 +106,7 @@ class Runtime:
         self._journal = Journal(self.bus, audit, clock)
         self.refusals = Refusals(RejectionBook(database), self._journal)
         self.registry = Registry(self._journal, self.refusals, clock)
+        in_force = InForce(lambda: self.reloader.policy)
         host = Host(
             layout=layout,
             tree=tree,
@@ -116,12 +114,12 @@ class Runtime:
             events=self.bus,
             invoke=self.call,
             clock=clock,
-            outside=Outside(Http(), Processes(), Credentials(self._credentials, os.environ)),
+            outside=Outside(Http(), Processes(), Credentials(in_force.credentials, os.environ)),
         )
         self.trust = Trust(home, layout.root, writes=writes)
         self.gate = Gate(GrantBook(database), self.trust, clock)
         self.warden = Warden(self.registry, self.workers)
-        shadow = Shadow(self.engine, host, clock, self._permissions, self.warden)
+        shadow = Shadow(self.engine, host, clock, in_force.permissions, self.warden)
         publisher = Publisher(
             self.registry, shadow, self.gate, self.history, store, clock, layout.runtime.max_live_generations
         )
@@ -138,7 +136,7 @@ class Runtime:
         self._restoring = Restoring(self.registry, self.reloader, publisher, self.gate, store, layout, self.sandbox)
         self.operations = Operations(self.registry, self.reloader, self._restoring, self.warden, self.history, clock)
         self.approvals = Approvals(self.registry, self.reloader, self.gate, clock)
-        self.calls = Calls(self.registry, host, audit, clock, self._permissions, self._levels, layout.name)
+        self.calls = Calls(self.registry, host, audit, clock, in_force.permissions, in_force.levels, layout.name)
         self.shadow = shadow
         self._keeper = Keeper(layout.state_dir, lock, audit, databases)
         self._keeping: asyncio.Task[None] | None = None
@@ -289,18 +287,6 @@ class Runtime:
         for database in self._databases.values():
             database.close()
         self._tree.close()
-
-    def _permissions(self, candidate: Candidate) -> Permissions:
-        policy = self.reloader.policy
-        return policy.effective(candidate.manifest) if policy else Permissions()
-
-    def _credentials(self) -> Mapping[str, Mapping[str, Any]]:
-        policy = self.reloader.policy
-        return policy.credentials if policy else {}
-
-    def _levels(self, candidate: Candidate) -> AuditLevels:
-        policy = self.reloader.policy
-        return policy.audit_levels(candidate.manifest) if policy else AuditLevels()
 
 
 async def _nothing() -> None:

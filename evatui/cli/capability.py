@@ -10,11 +10,12 @@ import click
 
 from evatui.cli.answer import Answer, failed_response
 from evatui.cli.given import Payload, Tag
+from evatui.cli.inspect import show_inspected
 from evatui.cli.options import Settings, Words
 from evatui.cli.progress import progress_line
 from evatui.cli.refused import show_rejections
 from evatui.cli.screen import Screen
-from evatui.cli.show import show_capabilities, show_history, show_outline, show_plan, show_receipt
+from evatui.cli.show import show_capabilities, show_history, show_plan, show_receipt
 from evatui.control.exits import Exit, exit_for
 from evatui.control.operator import CommandFailed
 from evatui.kernel.model.errors import ErrorKind
@@ -43,7 +44,7 @@ def list_(settings: Settings) -> Answer:
 def inspect(settings: Settings, id: str) -> Answer:
     """One capability: manifest, permissions, digests, generations, limits."""
     data = settings.ask("capability.inspect", id=id)
-    return Answer(data, partial(show_outline, data=data))
+    return Answer(data, partial(show_inspected, data=data))
 
 
 @capability.command()

@@ -51,13 +51,17 @@ eva.add_command(doctor)
 def init(directory: Path, empty: bool) -> Answer:
     """Make a workspace from the bundled samples."""
     from evatui.control.bundle import init_workspace
+    from evatui.control.vouching import vouch
 
     data = init_workspace(directory, empty=empty)
+    data["trusted"] = vouch(directory, data["files"], operator_home())
     return Answer(data, partial(_show_init, data=data))
 
 
 def _show_init(screen: Screen, data: dict[str, Any]) -> None:
     screen.line(f"made a workspace in {data['directory']}: {len(data['files'])} files")
+    for name in data["trusted"]:
+        screen.line(f"● {name}  trusted as it was written", "dim")
     screen.note(f"try: evatui {data['directory']}  or  eva -w {data['directory']} capability list", "")
 
 

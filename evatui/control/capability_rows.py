@@ -9,7 +9,7 @@ from evatui.control.isolation import in_force, why
 from evatui.control.snapshot import Beside, CapabilityRow, GenerationRow, Transition
 from evatui.control.standing import disk_status, marks, reason_of
 from evatui.control.waiting import waits_for
-from evatui.kernel.admission.explained import because, explained_permissions
+from evatui.kernel.admission.explained import explained_permissions
 from evatui.kernel.model.lifecycle import State
 from evatui.kernel.model.manifest import Manifest
 from evatui.kernel.model.text import clean_line
@@ -67,7 +67,7 @@ def _permissions(runtime: Runtime, manifest: Manifest) -> Iterator[PermissionRow
             permission=found["permission"],
             entry=clean_line(" ".join(entry) if isinstance(entry, list) else entry, 200),
             in_force=in_force,
-            why=clean_line(because(found), 200),
+            why=clean_line(found["why"], 200),
         )
 
 

@@ -4,22 +4,31 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from evatui.control.answers import inspected, listed, status
 from evatui.control.explained_refusals import explained
 from evatui.control.following import following
 from evatui.control.operator import CommandFailed, OnProgress
+from evatui.control.params import (
+    Params,
+    read_ids,
+    read_needed,
+    read_number,
+    read_request_id,
+    read_short,
+    read_tags,
+    read_text,
+)
 from evatui.control.past import past
 from evatui.control.render import rendered_manifest
 from evatui.control.snapshot import ConsoleSnapshot, Cursor
 from evatui.control.view import View
 from evatui.kernel.model.call import Actor, CallRequest
 from evatui.kernel.model.errors import CallFailed, ErrorKind
-from evatui.kernel.model.ids import new_id
 from evatui.kernel.model.text import clean_line
+from evatui.kernel.records.redact import redact
 from evatui.kernel.records.verify import verify
 from evatui.kernel.registry.capability import Capability
 from evatui.kernel.registry.reload import Plan
@@ -31,11 +40,7 @@ __all__ = ["Desk"]
 _TAIL = 20
 _MAX_TAIL = 10_000
 _MAX_EVENTS = 1_000
-_MAX_TAGS = 32
-_MAX_WORD = 256
-_REQUEST_ID = re.compile(r"[A-Za-z0-9_.:-]{1,64}", re.ASCII)
 
-Params = Mapping[str, Any]
 Answer = Awaitable[dict[str, Any]]
 
 
@@ -85,7 +90,7 @@ class Desk:
         self._running += 1
         request_id = ""
         try:
-            request_id = _request_id(params)
+            request_id = read_request_id(params)
             work = self._work.get(command)
             if work is None:
                 raise CommandFailed(ErrorKind.INVALID_INPUT, f"no command {clean_line(command, 64)}")
@@ -137,13 +142,13 @@ class Desk:
         return listed(self._runtime)
 
     async def _inspect(self, params: Params, actor: Actor) -> dict[str, Any]:
-        return inspected(self._runtime, self._capability(_needed(params, "id")))
+        return inspected(self._runtime, self._capability(read_needed(params, "id")))
 
     async def _explain(self, params: Params, actor: Actor) -> dict[str, Any]:
-        return await explained(self._runtime, _text(params, "id"), _text(params, "digest"))
+        return await explained(self._runtime, read_text(params, "id"), read_text(params, "digest"))
 
     async def _audit(self, params: Params, actor: Actor) -> dict[str, Any]:
-        limit = max(1, min(_number(params, "limit") or _TAIL, _MAX_TAIL))
+        limit = max(1, min(read_number(params, "limit") or _TAIL, _MAX_TAIL))
         return {"records": await asyncio.to_thread(self._runtime.audit.tail, limit)}
 
     async def _verify(self, params: Params, actor: Actor) -> dict[str, Any]:
@@ -151,25 +156,29 @@ class Desk:
         return (await asyncio.to_thread(verify, directory)).to_json()
 
     async def _events(self, params: Params, actor: Actor) -> dict[str, Any]:
-        events, lost = self._runtime.bus.since(_number(params, "since") or 0)
+        events, lost = self._runtime.bus.since(read_number(params, "since") or 0)
         shown = events[:_MAX_EVENTS]
-        return {"events": [event.to_json() for event in shown], "dropped": lost, "more": len(events) > len(shown)}
+        return {
+            "events": [redact(event.to_json()) for event in shown],
+            "dropped": lost,
+            "more": len(events) > len(shown),
+        }
 
     async def _render(self, params: Params, actor: Actor) -> dict[str, Any]:
-        wanted = _needed(params, "id")
+        wanted = read_needed(params, "id")
         strays = self._runtime.registry.strays
         path = wanted if wanted in strays else self._capability(wanted).path
         return {"id": wanted, **await asyncio.to_thread(rendered_manifest, self._runtime.layout, path)}
 
     async def _history(self, params: Params, actor: Actor) -> dict[str, Any]:
-        wanted = _needed(params, "id")
+        wanted = read_needed(params, "id")
         found = await asyncio.to_thread(past, self._runtime, wanted)
         if not found["generations"]:
             self._capability(wanted)  # an unknown id is an error; a known one may never have been loaded
         return found
 
     async def _health(self, params: Params, actor: Actor) -> dict[str, Any]:
-        capability = self._capability(_needed(params, "id"))
+        capability = self._capability(read_needed(params, "id"))
         active = capability.active
         if active is None:
             raise CommandFailed(ErrorKind.UNAVAILABLE, f"{capability.id} serves nothing: it is {capability.state}")
@@ -177,9 +186,7 @@ class Desk:
         shadow = self._runtime.shadow
         active.enter()
         try:
-            rejection = await shadow.health(
-                active.candidate, active.program, active.name.id, shadow.deadline(active.candidate)
-            )
+            rejection = await shadow.health(active.candidate, active.program, active.name.id)
         finally:
             active.leave()
         return {
@@ -194,67 +201,69 @@ class Desk:
     async def _call(self, params: Params, actor: Actor) -> dict[str, Any]:
         report = await self._runtime.call(
             CallRequest(
-                capability=_needed(params, "name"),
+                capability=read_needed(params, "name"),
                 payload=params.get("payload", {}),
                 caller=actor,
-                provider=_text(params, "provider"),
-                user=_short(params, "user"),
-                tags=_tags(params),
-                timeout_ms=_number(params, "timeout_ms"),
+                provider=read_text(params, "provider"),
+                user=read_short(params, "user"),
+                tags=read_tags(params),
+                timeout_ms=read_number(params, "timeout_ms"),
                 request_id=params["request_id"],
             )
         )
         return report.to_json()
 
     async def _plan(self, params: Params, actor: Actor) -> dict[str, Any]:
-        return _plan_json(await self._runtime.reloader.plan(_ids(params)))
+        return _plan_json(await self._runtime.reloader.plan(read_ids(params)))
 
     async def _reload(self, params: Params, actor: Actor) -> dict[str, Any]:
-        ids = _ids(params)
-        plan = await self._runtime.reloader.run(actor=actor, explicit=True, ids=ids, expected=_text(params, "plan"))
+        ids = read_ids(params)
+        plan = await self._runtime.reloader.run(actor=actor, explicit=True, ids=ids, expected=read_text(params, "plan"))
         return _plan_json(plan)
 
     async def _drain(self, params: Params, actor: Actor) -> dict[str, Any]:
         operations = self._runtime.operations
-        return (await operations.drain(_needed(params, "id"), actor, _text(params, "if_generation"))).to_json()
+        return (await operations.drain(read_needed(params, "id"), actor, read_text(params, "if_generation"))).to_json()
 
     async def _disable(self, params: Params, actor: Actor) -> dict[str, Any]:
         operations = self._runtime.operations
-        return (await operations.disable(_needed(params, "id"), actor, _text(params, "if_generation"))).to_json()
+        return (
+            await operations.disable(read_needed(params, "id"), actor, read_text(params, "if_generation"))
+        ).to_json()
 
     async def _enable(self, params: Params, actor: Actor) -> dict[str, Any]:
-        return (await self._runtime.operations.enable(_needed(params, "id"), actor)).to_json()
+        return (await self._runtime.operations.enable(read_needed(params, "id"), actor)).to_json()
 
     async def _rollback(self, params: Params, actor: Actor) -> dict[str, Any]:
         operations = self._runtime.operations
         receipt = await operations.rollback(
-            _needed(params, "id"), actor, _text(params, "to"), _text(params, "if_generation")
+            read_needed(params, "id"), actor, read_text(params, "to"), read_text(params, "if_generation")
         )
         return receipt.to_json()
 
     async def _retry(self, params: Params, actor: Actor) -> dict[str, Any]:
         operations = self._runtime.operations
-        return (await operations.retry(_needed(params, "id"), actor, _text(params, "if_generation"))).to_json()
+        return (await operations.retry(read_needed(params, "id"), actor, read_text(params, "if_generation"))).to_json()
 
     async def _approve(self, params: Params, actor: Actor) -> dict[str, Any]:
         receipt = await self._runtime.approvals.approve(
-            _needed(params, "id"),
-            _needed(params, "digest"),
+            read_needed(params, "id"),
+            read_needed(params, "digest"),
             actor,
-            _text(params, "if_generation"),
-            _text(params, "typed"),
+            read_text(params, "if_generation"),
+            read_text(params, "typed"),
         )
         return receipt.to_json()
 
     async def _revoke(self, params: Params, actor: Actor) -> dict[str, Any]:
         approvals = self._runtime.approvals
-        return (await approvals.revoke(_needed(params, "id"), _needed(params, "digest"), actor)).to_json()
+        return (await approvals.revoke(read_needed(params, "id"), read_needed(params, "digest"), actor)).to_json()
 
     async def _trusted(self, params: Params, actor: Actor) -> dict[str, Any]:
         return self._runtime.approvals.trusted()
 
     async def _trust(self, params: Params, actor: Actor) -> dict[str, Any]:
-        return await self._runtime.approvals.trust(actor, _text(params, "digest"))
+        return await self._runtime.approvals.trust(actor, read_text(params, "digest"))
 
     async def _distrust(self, params: Params, actor: Actor) -> dict[str, Any]:
         return await self._runtime.approvals.distrust(actor)
@@ -268,70 +277,6 @@ class Desk:
                 suggestion="eva capability list",
             )
         return found
-
-
-def _unfit(key: str, wanted: str) -> CommandFailed:
-    return CommandFailed(ErrorKind.INVALID_INPUT, f"the parameter {key} must be {wanted}")
-
-
-def _text(params: Params, key: str) -> str | None:
-    value = params.get(key)
-    if value is not None and not _is_text(value):
-        raise _unfit(key, "text")
-    return str(value) if value is not None else None
-
-
-def _request_id(params: Params) -> str:
-    """The caller's, or a new one; it goes into records, so it has the shape of one."""
-    given = _text(params, "request_id") or new_id("req")
-    if not _REQUEST_ID.fullmatch(given):
-        raise _unfit("request_id", "1 to 64 characters of A-Z a-z 0-9 _ . : -")
-    return given
-
-
-def _is_text(value: Any) -> bool:
-    """Half a character, as of an argument that is not UTF-8, can neither be recorded nor handed to a handler."""
-    try:
-        return isinstance(value, str) and isinstance(value.encode(), bytes)
-    except UnicodeEncodeError:
-        return False
-
-
-def _short(params: Params, key: str) -> str | None:
-    value = _text(params, key)
-    if value is not None and len(value) > _MAX_WORD:
-        raise _unfit(key, f"of at most {_MAX_WORD} characters")
-    return value
-
-
-def _needed(params: Params, key: str) -> str:
-    value = _text(params, key)
-    if not value:
-        raise _unfit(key, "given")
-    return value
-
-
-def _number(params: Params, key: str) -> int | None:
-    value = params.get(key)
-    if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
-        raise _unfit(key, "a whole number, not negative")
-    return value
-
-
-def _ids(params: Params) -> tuple[str, ...]:
-    value = params.get("ids") or ()
-    if not isinstance(value, list | tuple) or not all(_is_text(item) for item in value):
-        raise _unfit("ids", "a list of ids")
-    return tuple(value)
-
-
-def _tags(params: Params) -> dict[str, str]:
-    value = params.get("tags") or {}
-    if not isinstance(value, Mapping) or not all(map(_is_text, (*value, *value.values()))):
-        raise _unfit("tags", "a mapping of text to text")
-    if len(value) > _MAX_TAGS or any(len(text) > _MAX_WORD for text in (*value, *value.values())):
-        raise _unfit("tags", f"at most {_MAX_TAGS}, of at most {_MAX_WORD} characters each")
-    return dict(value)
 
 
 def _plan_json(plan: Plan) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from evatui.control.waiting import held_rows, trust_info
 from evatui.kernel.model.clock import rfc3339
 from evatui.kernel.model.event import Event
 from evatui.kernel.model.text import clean_line
+from evatui.kernel.records.redact import redact
 from evatui.kernel.registry.calls import Flight
 from evatui.kernel.registry.capability import Capability
 from evatui.runtime import Runtime
@@ -149,7 +150,7 @@ def _audit(record: Mapping[str, Any]) -> AuditRow:
 
 
 def _clean_event(event: Event) -> Event:
-    cleaned = _cleaned(event.payload)
+    cleaned = _cleaned(redact(dict(event.payload)))
     return Event(event.seq, event.event_id, clean_line(event.topic), event.at, event.actor, event.cause, cleaned)
 
 

@@ -166,7 +166,10 @@ def test_each_permission_says_which_grant_gave_it_or_which_rule_took_it(layout: 
         "in_force": [],
         "given_by": [{"layer": "workspace", "place": grant}],
         "taken_by": {"rule": "absent", "layer": "operator", "place": own},
+        "why": f"not granted: {own} (operator)",
     }
+    assert rows["fs.read"]["why"].startswith("only workspace/docs/public; the rest is not granted")
+    assert rows["network.hosts"]["why"] == f"granted by {own} (operator), {grant}"
     assert rows["adapters.capabilities"]["taken_by"] == {
         "rule": "deny",
         "layer": "operator",

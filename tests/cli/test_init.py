@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
+from evatui.cli.main import run
 from evatui.control.bundle import bundled_workspace
 from tests.cli.fake import Eva
+from tests.support.workspaces import EVERYTHING, GREETER, SCRIPT, tool, write
+
+NETWORK = "{network: {hosts: [a.org]}}"
 
 
 def files_in(folder: Path) -> list[str]:
@@ -70,3 +75,32 @@ def test_a_failure_half_way_leaves_nothing_behind(eva: Eva, tmp_path: Path, monk
     assert said.code == 2
     assert "No space left on device" in said.err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_was_written_is_trusted_as_it_was_written_and_nothing_else_is(
+    eva: Eva, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    samples = {"capabilities/policies/p.yaml": EVERYTHING, **tool("net", SCRIPT, permissions=NETWORK), **GREETER}
+    write(tmp_path / "bundled", samples)
+    monkeypatch.setattr("evatui.control.bundle.bundled_workspace", lambda: tmp_path / "bundled")
+    monkeypatch.setenv("EVA_CONFIG_DIR", str(tmp_path / "config"))
+    root = tmp_path / "w"
+
+    def parts() -> dict[str, str]:
+        assert run(["-w", str(root), "trust", "--dry-run", "-o", "json"]) == 0
+        return {part["name"]: part["status"] for part in json.loads(capsys.readouterr().out)["data"]["parts"]}
+
+    said = eva("init", str(root), "-o", "json")
+    assert said.json["data"]["trusted"] == ["capability net"]
+    assert parts() == {"capability net": "trusted"}
+    write(root, tool("mine", SCRIPT, permissions=NETWORK))
+    write(root, tool("net", SCRIPT + "-- edited", permissions=NETWORK))
+    assert parts() == {"capability mine": "held", "capability net": "changed"}
+
+
+def test_samples_that_ask_for_no_power_leave_no_trace_of_trust(
+    eva: Eva, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EVA_CONFIG_DIR", str(tmp_path / "config"))
+    assert eva("init", str(tmp_path / "w"), "-o", "json").json["data"]["trusted"] == []
+    assert not (tmp_path / "config").exists()

@@ -78,16 +78,68 @@ def test_a_refusal_of_earlier_says_so_and_shows_what_differed(eva: Eva) -> None:
     assert f"t  x  {'d' * 12}  EVA-204 unknown key" in said.out
 
 
+def inspected(word: str = "x", taken: bool = False) -> dict[str, Any]:
+    """What the runtime tells of one capability, with ``word`` wherever outside text may stand."""
+    by = {"layer": "workspace", "place": f"{word}:4"}
+    asked = {
+        "permission": "network.hosts",
+        "entry": word,
+        "in_force": [],
+        "taken_by": None,
+        "why": f"granted by {word}:4",
+    }
+    change = {"path": "network.hosts", "change": "widened", "from": [], "to": [word], "gained": [word], "lost": []}
+    limit = {"limit": "timeout_ms", "value": 30_000, "in_force": 20_000, "ceiling": 20_000, "place": f"{word}:9"}
+    return {
+        "id": word, "state": "Active", "marks": [word], "kind": "lua_tool", "priority": 50, "generation": f"{word}@1",
+        "capabilities": [word], "reason": word, "path": word, "in_flight": 2, "manifest": {"description": word},
+        "on_disk": {"status": "held"}, "isolation": {"in_force": "in_process", "why": word},
+        "counters": {"calls": 7, "errors": 1, "queued": 0},
+        "permissions": {
+            "explained": {
+                "permissions": [asked | ({"taken_by": by, "why": f"denied: {word}:4"} if taken else {})],
+                "names": [], "limits": [limit], "audit": [],
+            },
+        },
+        "held": {
+            "waits_for": "approval", "since": "t", "digest": "d1", "permissions": [change],
+            "diagnostics": [{"code": "EVA-430", "message": word, "rendered": word}],
+        },
+        "generations": [
+            {"number": "g1", "version": word, "state": "Active", "since": "t", "digest": "d" * 64, "restorable": False}
+        ],
+        "digests": {word: "e" * 64},
+    }  # fmt: skip
+
+
+def test_inspect_says_of_each_permission_which_grant_gave_it_or_which_rule_took_it(eva: Eva) -> None:
+    given = eva("capability", "inspect", "x", capability__inspect=inspected("p.yaml")).out
+    assert "✓  network.hosts  p.yaml  granted by p.yaml:4" in given
+    assert "timeout_ms  30000  20000     20000    p.yaml:9" in given
+    assert "+ widened  network.hosts  –       p.yaml" in given
+    assert "◌ waits for approval since t" in given
+    taken = eva("capability", "inspect", "x", capability__inspect=inspected("p.yaml", taken=True)).out
+    assert "✗  network.hosts  p.yaml  denied: p.yaml:4" in taken
+
+
 @pytest.mark.parametrize("evil", ["\x1b]0;owned\x07", "\x9b31m", "\u202eexe", "\r\n"])
 def test_outside_text_cannot_steer_the_terminal(eva: Eva, evil: str) -> None:
     row = CAPABILITIES["capabilities"][0] | {"reason": evil, "state": evil, "marks": [evil]}
     result = CALLED | {"response": {"ok": True, "result": {evil: evil}, "meta": None, "error": None}}
     for said in (
         eva("capability", "list", capability__list={"capabilities": [row]}),
-        eva("capability", "inspect", "x", capability__inspect={evil: {evil: [evil]}}),
+        eva("capability", "inspect", "x", capability__inspect=inspected(evil)),
         eva("capability", "explain-rejected", capability__explain_rejected=rejection(evil)),
         eva("capability", "call", "x", capability__call=result),
-        eva("status", status={"runtime": {"mode": evil}, "counts": {evil: 1}, "watch": {"ok": False, "word": evil}}),
+        eva(
+            "status",
+            status={
+                evil: {evil: [evil]},
+                "runtime": {"mode": evil},
+                "counts": {evil: 1},
+                "watch": {"ok": False, "word": evil},
+            },
+        ),
     ):
         assert said.code == 0
         for raw in ("\x1b", "\x07", "\x9b", "\u202e", "\r"):
@@ -95,12 +147,12 @@ def test_outside_text_cannot_steer_the_terminal(eva: Eva, evil: str) -> None:
 
 
 def test_square_brackets_are_text_and_no_markup(eva: Eva) -> None:
-    assert "[red]x[/red]" in eva("capability", "inspect", "x", capability__inspect={"k": "[red]x[/red]"}).out
+    assert "[red]x[/red]" in eva("capability", "inspect", "x", capability__inspect=inspected("[red]x[/red]")).out
 
 
 def test_the_outline_nests_by_indentation(eva: Eva) -> None:
     data = {"id": "x", "permissions": {"fs": {"read": ["workspace"], "write": []}, "network": False}, "none": None}
-    assert eva("capability", "inspect", "x", capability__inspect=data).out.splitlines() == [
+    assert eva("status", status=data).out.splitlines()[-7:] == [
         "id: x",
         "permissions:",
         "  fs:",

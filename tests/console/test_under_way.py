@@ -86,7 +86,7 @@ async def test_the_form_shows_how_far_its_call_is(tmp_path: Path) -> None:
 
     app = ConsoleApp(open_operator, look=LOOK)
     async with app.run_test(size=(120, 36)) as pilot:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(100):
             await app.first_snapshot.wait()
             it = Console(app, opened[0], pilot)  # type: ignore[arg-type]
             await pilot.pause()

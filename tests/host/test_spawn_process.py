@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -187,6 +188,21 @@ async def test_a_cancelled_command_is_ended_before_the_cancel_comes_back(lab: Gr
         await task
     assert sleepers(nap) == []
     assert bound.calls[0]["outcome"] == "Cancelled"
+
+
+async def test_commands_that_are_cancelled_at_any_moment_leave_nothing_behind(lab: Ground, nap: str) -> None:
+    argv = ["sh", "-c", FAMILY.format(nap) + f"sleep {nap}"]
+
+    async def cancelled_after(seconds: float) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await lab.bind()("spawn_process", {"argv": argv, "stdin": "x" * 200_000})
+
+    await cancelled_after(0.01)
+    opened = psutil.Process().num_fds()
+    await asyncio.gather(*(cancelled_after(step / 50) for step in range(10)))
+    assert sleepers(nap) == []
+    assert psutil.Process().num_fds() <= opened
 
 
 def test_a_command_does_not_outlive_the_runtime(tmp_path: Path, nap: str) -> None:

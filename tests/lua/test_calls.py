@@ -218,11 +218,10 @@ async def test_what_finish_raises_reaches_the_caller(engine: Engine) -> None:
 
 
 async def test_health_check_gets_only_the_context(engine: Engine) -> None:
-    import time
 
     source = (
         "function invoke() end function check(ctx, r) return {ok = type(ctx.host.now) == 'function' and r == nil} end"
     )
-    loaded = await engine.load(program(source, health_check="check"), timeout_s=20)
-    assert await loaded.health(deadline=time.monotonic() + 60, host=None) == Returned({"ok": True})  # type: ignore[arg-type]
+    loaded = await engine.load(program(source, health_check="check"), timeout_s=5)
+    assert await loaded.health(allowed_s=60, host=None) == Returned({"ok": True})  # type: ignore[arg-type]
     loaded.close()

@@ -155,7 +155,7 @@ def test_one_record_of_another_shape_is_no_matter(state: State, odd: Any, place:
 
 @pytest.mark.parametrize("bad", [math.nan, 2**63, b"raw", {"deep": nested(MAX_DEPTH - 4)}, {1: 2}])
 async def test_what_cannot_enter_is_found_in_a_record_too(engine: Engine, bad: Any) -> None:
-    loaded = await engine.load(Program(Chunk("t.lua", SCRIPT), entry="echo"), timeout_s=5)
+    loaded = await engine.load(Program(Chunk("t.lua", SCRIPT), entry="echo"), timeout_s=20)
     rows = [{"id": n, "name": "text" * 10, "value": 0.5} for n in range(200)]
     assert await call(loaded, {"payload": {"rows": rows}}, entry="echo", size=9000) == Returned(
         {"payload": {"rows": rows}}

@@ -252,7 +252,7 @@ async def test_health_while_all_slots_are_taken(engine: Engine) -> None:
     gate = Gate()
     waiting = asyncio.create_task(call(loaded, entry="wait", host=gate))
     await gate.entered.wait()
-    assert await loaded.health(deadline=time.monotonic() + 60, host=no_host) == Returned({"ok": True})
+    assert await loaded.health(allowed_s=60, host=no_host) == Returned({"ok": True})
     loaded.kill(ErrorKind.CANCELLED)
     await waiting
     loaded.close()

@@ -192,13 +192,14 @@ async def test_both_ends_of_a_call_are_on_record(start: Start, ground: Path) -> 
     assert (host_call["fn"], host_call["target"], host_call["outcome"]) == ("invoke_adapter", "p-one:test.same", "ok")
 
 
-async def test_a_call_under_way_says_how_far_it_is(start: Start, ground: Path) -> None:
+@pytest.mark.parametrize("isolation", ["in_process", "process"])
+async def test_a_call_under_way_says_how_far_it_is(start: Start, ground: Path, isolation: str) -> None:
     body = """
     function invoke(ctx, request)
       for done = 1, 5 do ctx.host.progress{done = done, total = 10, message = "part " .. done} end
       while true do end
     end"""
-    write(ground, tool("slow", body))
+    write(ground, tool("slow", body, isolation=isolation))
     runtime = await start()
     heard: list[int] = []
     runtime.on_change(lambda: heard.append(1))

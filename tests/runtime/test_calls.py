@@ -122,6 +122,26 @@ async def test_a_cancelled_caller_ends_its_call_and_is_on_record(start, workspac
     assert (last["code"], last["error_kind"]) == ("call.error", "Cancelled")
 
 
+async def test_a_call_cancelled_in_line_is_on_record_too(start, workspace: Path) -> None:
+    write(workspace, tool("spin", SPIN, limits="{concurrency: 1}"))
+    runtime = await start()
+    limiter = runtime.registry.capabilities["spin"].limiter
+    first, second = (asyncio.create_task(call(runtime, "test.spin", {}, request_id=f"req_{n}")) for n in (1, 2))
+    await until(lambda: limiter.queued)
+    for task in (second, first):
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    assert not runtime.calls.flights
+
+    def ends() -> list[tuple[str, str, str]]:
+        found = [record for record in runtime.audit.tail(5) if record["error_kind"]]
+        return sorted((record["request_id"], record["code"], record["error_kind"]) for record in found)
+
+    await until(lambda: len(ends()) == 2)
+    assert ends() == [(f"req_{n}", "call.error", "Cancelled") for n in (1, 2)]
+
+
 async def test_the_provider_is_the_asked_one_else_the_highest_priority(start, workspace: Path) -> None:
     for name, priority in (("low", 10), ("high", 90), ("also", 90)):
         script = f'function invoke(ctx, request) return {{ok = true, result = "{name}"}} end'

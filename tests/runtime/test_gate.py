@@ -184,6 +184,18 @@ async def test_a_new_id_with_a_power_waits_while_running_and_one_that_computes_d
     assert (await runtime.approvals.approve("two", held(runtime, "two"), ANN)).target is not None
 
 
+async def test_an_id_that_could_not_be_loaded_at_the_start_gains_no_power_with_its_repair(
+    start: Start, root: Path
+) -> None:
+    broken = tool("one", "function oops(")
+    write(root, broken)
+    runtime = await start()
+    assert serves(runtime) is None
+    change = await reload(runtime, root, made("2", permissions="{network: {hosts: [a.org]}}"))
+    assert (change["action"], change["reason"]) == ("hold", "approval_required")
+    assert (await reload(runtime, root, made("2")))["action"] == "add"
+
+
 async def test_no_name_is_taken_over_without_approval(start: Start, root: Path) -> None:
     runtime = await start()
     new = made("1", "two")
@@ -288,6 +300,20 @@ async def test_trust_that_is_revoked_stops_what_needs_it(start: Start, root: Pat
     assert serves(runtime, "net") is None
     assert held(runtime, "net")
     assert serves(runtime, "one")
+
+
+async def test_a_rollback_gives_no_trust_back_that_was_revoked(start: Start, root: Path, tmp_path: Path) -> None:
+    home = OperatorHome(tmp_path / "config")
+    write(root, made("1", permissions="{network: {hosts: [a.org]}}"))
+    runtime = await start(home)
+    await runtime.approvals.trust(ANN)
+    await reload(runtime, root, made("2"))
+    await runtime.approvals.distrust(ANN)
+    with pytest.raises(CallFailed) as failed:
+        await runtime.operations.rollback("one", ANN)
+    assert failed.value.error.kind is ErrorKind.POLICY_DENIED
+    assert serves(runtime)
+    assert runtime.trust.known == 0
 
 
 async def test_an_approval_shipped_with_a_workspace_is_no_trust(start: Start, root: Path, tmp_path: Path) -> None:

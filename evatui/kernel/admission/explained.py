@@ -11,7 +11,7 @@ from evatui.kernel.admission.layer import Granted, Layer, LayerName
 from evatui.kernel.admission.pooled_policy import Policy
 from evatui.kernel.model.manifest import Manifest
 
-__all__ = ["Taken", "because", "explained", "explained_permissions"]
+__all__ = ["Taken", "explained", "explained_permissions"]
 
 
 class Taken(StrEnum):
@@ -23,16 +23,19 @@ class Taken(StrEnum):
     INVALID = "invalid"
 
 
+_FREE = "a grant that lists no names"
+
+
 def explained(manifest: Manifest, policy: Policy) -> dict[str, Any]:
     """``{permissions, names, limits, audit}``, JSON-like.
 
-    Each permission and name: ``{permission, entry, in_force, given_by: [{layer, place}], taken_by}``, with
-    ``taken_by`` null or ``{rule, layer, place}``. Each limit and audit level: ``{limit, value, in_force, ceiling,
-    layer, place}``. A place is ``file:line``, or ``default`` for what no file says.
+    Each permission and name: ``{permission, entry, in_force, given_by: [{layer, place}], taken_by, why}``, with
+    ``taken_by`` null or ``{rule, layer, place}``, and ``why`` the same in a clause. Each limit and audit level:
+    ``{limit, value, in_force, ceiling, layer, place}``. A place is ``file:line``, or ``default`` for what no file says.
     """
     return {
         "permissions": explained_permissions(manifest, policy),
-        "names": [_name(manifest, policy, name) for name in manifest.capabilities],
+        "names": [_with_why(_name(manifest, policy, name)) for name in manifest.capabilities],
         "limits": list(_limits(manifest, policy)),
         "audit": list(_audit(manifest, policy)),
     }
@@ -40,10 +43,14 @@ def explained(manifest: Manifest, policy: Policy) -> dict[str, Any]:
 
 def explained_permissions(manifest: Manifest, policy: Policy) -> list[dict[str, Any]]:
     """The first part of `explained`."""
-    return [_permission(manifest, policy, area, entry) for area, entry in _asked(manifest)]
+    return [_with_why(_permission(manifest, policy, area, entry)) for area, entry in _asked(manifest)]
 
 
-def because(found: Mapping[str, Any]) -> str:
+def _with_why(found: dict[str, Any]) -> dict[str, Any]:
+    return {**found, "why": _because(found)}
+
+
+def _because(found: Mapping[str, Any]) -> str:
     """Why a permission or a name is in force, or why not, in a clause."""
     taken = found["taken_by"]
     if taken is not None:
@@ -53,7 +60,8 @@ def because(found: Mapping[str, Any]) -> str:
             Taken.CEILING: "over the ceiling",
             Taken.INVALID: "no valid policy",
         }[Taken(taken["rule"])]
-        return f"{why}: {_whose(taken)}"
+        some = ", ".join(" ".join(one) if isinstance(one, list) else one for one in found["in_force"])
+        return (f"only {some}; the rest is " if some else "") + f"{why}: {_whose(taken)}"
     return "granted by " + ", ".join(dict.fromkeys(map(_whose, found["given_by"])))
 
 
@@ -121,7 +129,7 @@ def _name(manifest: Manifest, policy: Policy, name: str) -> dict[str, Any]:
     for layer in policy.layers:
         granted = layer.granted(manifest)
         listed = [rule.place for rule in granted.rules if rule.lists(name)]
-        given += [_at(layer, place) for place in listed or (["any free name"] if granted.free_names else [])]
+        given += [_at(layer, place) for place in listed or ([_FREE] if granted.free_names else [])]
         if denied := _denied(manifest, layer):
             taken = taken or {"rule": Taken.DENY.value, **_at(layer, denied)}
         elif not granted.name(name):

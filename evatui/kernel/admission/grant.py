@@ -32,7 +32,7 @@ class Grant:
         manifest = candidate.manifest
         return cls(
             candidate.permissions,
-            manifest.capabilities,
+            manifest.provides,
             candidate.isolation,
             asdict(manifest.limits),
             _digest(document_of(candidate.input.document)),

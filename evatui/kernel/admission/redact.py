@@ -6,11 +6,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["VEIL", "hide", "looks_secret", "veiled"]
+__all__ = ["SECRET_TEXT", "VEIL", "hide", "looks_secret", "veiled"]
 
 _SECRET_KEY = re.compile(
     r"(?:^|[_.-])(?:secrets?|tokens?|passwords?|passwd|passphrase|credentials?|authorization|api[_-]?keys?"
-    r"|apikeys?|private[_-]?keys?|access[_-]?keys?)(?:$|[_.-])",
+    r"|apikeys?|private[_-]?keys?|access[_-]?keys?|cookies?)(?:$|[_.-])",
     re.IGNORECASE,
 )
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -22,10 +22,11 @@ _REACH = 200
 """Lines above that are looked at."""
 _LEGIBLE = 20_000
 """Characters in which a secret is looked for; of more than that, nothing is shown."""
-_KNOWN = re.compile(
-    r"(?:gh[pousr]_|github_pat_|glpat-|xox[abprs]-|sk-|AKIA|AIza|eyJ)[A-Za-z0-9_./+=-]{12,}"
-    r"|-----BEGIN [A-Z ]*KEY-----.*"
+SECRET_TEXT = re.compile(
+    r"(?<![A-Za-z0-9])(?:gh[pousr]_|github_pat_|glpat-|xox[abprs]-|sk-|AKIA|AIza|eyJ)[A-Za-z0-9_./+=-]{12,}"
+    r"|-----BEGIN [A-Z ]*KEY-----[\s\S]*"
 )
+"""What is a secret wherever it stands."""
 _SHROUD = "•"
 VEIL = _SHROUD * 8
 """Stands for a value of which not even the length is told."""
@@ -52,7 +53,7 @@ def hide(lines: Sequence[str], number: int, *, code: bool = False) -> str:
             shown = _QUOTED.sub(lambda found: _shroud(found[0]), value) if code else _shroud(value)
             line = line[: match.end()] + shown
             break
-    return _KNOWN.sub(lambda found: _shroud(found[0]), line)
+    return SECRET_TEXT.sub(lambda found: _shroud(found[0]), line)
 
 
 def veiled(value: Any) -> Any:
@@ -63,7 +64,7 @@ def veiled(value: Any) -> Any:
         }
     if isinstance(value, list | tuple):
         return [veiled(child) for child in value]
-    return _KNOWN.sub(VEIL, value) if isinstance(value, str) else value
+    return SECRET_TEXT.sub(VEIL, value) if isinstance(value, str) else value
 
 
 def _is_value(value: Any) -> bool:

@@ -139,7 +139,7 @@ def _schemas(
 
 def _names(candidate: Candidate, before: Grant | None, providers: Mapping[str, str], scales: _Scales) -> None:
     mine = before.names if before else ()
-    for name in candidate.manifest.capabilities:
+    for name in candidate.manifest.provides:
         if name in providers and name not in mine:
             message = f"{candidate.id} would provide {name}, which {providers[name]} provides"
             span = scales.report.span(scales.report.item(("capabilities",), name))

@@ -57,7 +57,7 @@ class Engine:
         ``isolation`` is ``IN_PROCESS`` or ``PROCESS``; which of them is the caller's decision.
         ``on_strike`` is called, on any thread and before the call is answered, for what speaks against the
         handler: ``Timeout`` where Lua itself was running, ``MemoryExceeded``, and ``Internal`` for a thread that
-        did not come back from Lua. It must be quick.
+        did not come back from Lua. It must be quick. ``timeout_s`` is the time of the program, as `Trial` counts it.
         """
         if isolation is Isolation.AUTO:
             raise ValueError("where a program runs is to be decided before it is loaded")
@@ -73,7 +73,7 @@ class Engine:
             on_strike=on_strike,
         )
         self._programs.add(loaded)
-        outcome = await loaded.enter(None, (), time.monotonic() + timeout_s, None, 0, lambda outcome: outcome)
+        outcome = await loaded.load(timeout_s)
         if not isinstance(outcome, Returned):
             loaded.close()
             raise _load_failed(outcome, program)

@@ -15,6 +15,7 @@ from evatui.kernel.lua.program import Program
 from evatui.kernel.lua.slots import Slots
 from evatui.kernel.lua.state import State
 from evatui.kernel.lua.threads import Task, Threads
+from evatui.kernel.lua.trial import Trial
 from evatui.kernel.lua.watchdog import Watchdog
 from evatui.kernel.lua.worker.workers import Workers
 from evatui.kernel.model.errors import ErrorKind
@@ -26,6 +27,7 @@ WARM_S: Final = 600.0
 """How long a state that nobody uses is kept."""
 
 T = TypeVar("T")
+C = TypeVar("C", bound=Call[Any])
 
 _log = logging.getLogger(__name__)
 
@@ -64,6 +66,7 @@ class LoadedProgram:
         self._working = 0
         self._backlog: deque[Task] = deque()
         self._closed = False
+        self.load_s = 0.0
 
     @property
     def in_flight(self) -> int:
@@ -119,15 +122,26 @@ class LoadedProgram:
             if has_slot:
                 self._slots.give()
 
-    async def health(self, *, deadline: float, host: HostPort, host_calls: int = 100) -> Outcome:
-        """Runs the health check, ``health_check(ctx)``; the program must have one. Takes no slot."""
+    async def load(self, allowed_s: float) -> Outcome:
+        """Makes a first state ready; afterwards ``load_s`` is how much of ``allowed_s`` (see `Trial`) that took."""
+        trial = self._added(Trial(self, None, allowed_s=allowed_s, host=None, host_calls=0))
+        outcome = await trial.run()
+        self.load_s = trial.spent_s
+        return outcome
+
+    async def health(self, *, allowed_s: float, host: HostPort, host_calls: int = 100) -> Outcome:
+        """Runs the health check, ``health_check(ctx)``; the program must have one. Takes no slot.
+
+        ``allowed_s`` is its time, as `Trial` counts it.
+        """
         if self.program.health_check is None:
             raise ValueError("the program has no health check")
-        return await self.enter(self.program.health_check, (), deadline, host, host_calls, lambda outcome: outcome)
+        entry = self.program.health_check
+        return await self._added(Trial(self, entry, allowed_s=allowed_s, host=host, host_calls=host_calls)).run()
 
     def enter(
         self,
-        entry: str | None,
+        entry: str,
         arguments: tuple[Any, ...],
         deadline: float,
         host: HostPort | None,
@@ -135,14 +149,17 @@ class LoadedProgram:
         finish: Callable[[Outcome], T],
         size: int | None = None,
     ) -> Coroutine[Any, Any, T]:
-        """Without an entry it only makes a state ready. The call begins when it is awaited."""
+        """The call begins when it is awaited."""
         call = Call(
             self, entry, arguments, size=size, deadline=deadline, host=host, host_calls=host_calls, finish=finish
         )
+        return self._added(call).run()
+
+    def _added(self, call: C) -> C:
         self._calls.add(call)
         if self._closed:
             call.kill(ErrorKind.UNAVAILABLE)
-        return call.run()
+        return call
 
     def kill(self, reason: ErrorKind) -> int:
         """Ends every call in flight, each in ``Verdict(reason, …)``; how many that were. From any thread."""

@@ -30,9 +30,11 @@ __all__ = [
 MAX_DEPTH = 64
 MAX_NODES = 200_000
 MAX_BYTES = 4_194_304
-_LIST, _MAP, _EMPTY = 0, 1, 2
+_LIST, _MAP, _, _ALONE = 0, 1, 2, 3
 LARGE = 4096
 """Bytes from which on it is worth the while to look for records of one shape."""
+_HANDFUL = 16
+_SCALARS = frozenset({str, int, float, bool, type(None)})
 _LOWEST, _HIGHEST = -(2**63), 2**63 - 1
 _PLAIN = (
     ormsgpack.OPT_PASSTHROUGH_SUBCLASS
@@ -70,7 +72,11 @@ def pack(value: Any, size: int | None = None) -> bytes:
     has as JSON. Numbers and depth are checked where it is unpacked: if refused there, `refusal` says why.
     """
     try:
-        if _fits(value) if size is None else size <= MAX_BYTES:
+        if size is None and _is_flat(value):
+            data = ormsgpack.packb(value, option=_PLAIN)
+            if len(data) <= MAX_BYTES:
+                return data
+        elif _fits(value) if size is None else size <= MAX_BYTES:
             data = ormsgpack.packb(value, option=_PLAIN)
             if len(data) < LARGE:
                 return data
@@ -97,6 +103,16 @@ def json_like(value: Any) -> bool:
     except Unpackable:
         return False
     return True
+
+
+def _is_flat(value: Any) -> bool:
+    """Is it, at first glance, a handful of values that hold no others? Written out, that is no larger than it is."""
+    kind = type(value)
+    if kind is dict:
+        return len(value) <= _HANDFUL and _SCALARS.issuperset(map(type, value.values()))
+    if kind is list or kind is tuple:
+        return len(value) <= _HANDFUL and _SCALARS.issuperset(map(type, value))
+    return kind in _SCALARS
 
 
 def _fits(root: Any) -> bool:
@@ -165,6 +181,8 @@ def unpack(data: str, empty: Callable[[], Any]) -> Any:
 
 def from_row(row: tuple[Any, ...], empty: Callable[[], Any]) -> Any:
     """The value in a row of plain values, whose order is explained in prelude/flat.lua."""
+    if row[-1] & 3 == _ALONE:
+        return row[2]
     values = list(row)
     end = len(values)
     while end > 2:
@@ -176,10 +194,8 @@ def from_row(row: tuple[Any, ...], empty: Callable[[], Any]) -> Any:
             values[values[stop]] = dict(zip(pairs, pairs))  # noqa: B905 (it is even, and being strict costs)
         elif kind == _LIST:
             values[values[stop]] = values[end:stop]
-        elif kind == _EMPTY:
-            values[values[stop]] = empty()
         else:
-            return values[end]
+            values[values[stop]] = empty()
     return values[0]
 
 

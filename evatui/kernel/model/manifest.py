@@ -146,3 +146,9 @@ class Manifest:
     """Version of the durable state: its keys are kept apart from those of other versions."""
     raw: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     """The manifest as read, with every default filled in: what ``inspect`` shows."""
+
+    @property
+    def provides(self) -> tuple[str, ...]:
+        """Its capability names for ordinary callers: none of an MCP handler, unless it is exposed."""
+        hidden = self.kind is Kind.LUA_MCP_HANDLER and not self.expose_as_capability
+        return () if hidden else self.capabilities

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from evatui.kernel.admission.redact import SECRET_TEXT
+
 __all__ = ["REDACTED", "is_secret_key", "redact"]
 
 REDACTED = "[redacted]"
@@ -23,9 +25,7 @@ _SECRET_WORDS = (
     "cookie",
 )
 _SEPARATORS = str.maketrans("", "", "-_. ")
-_SECRET_TEXT = re.compile(
-    r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*|\b(?:Bearer|Basic) +[A-Za-z0-9._~+/=-]{8,}", re.DOTALL | re.IGNORECASE
-)
+_SECRET_TEXT = re.compile(SECRET_TEXT.pattern + r"|\b(?i:Bearer|Basic) +[A-Za-z0-9._~+/=-]{8,}")
 _MAX_DEPTH = 64
 
 

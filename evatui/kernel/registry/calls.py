@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from evatui.kernel.admission.verdict import Candidate
@@ -12,7 +15,7 @@ from evatui.kernel.host.host import BoundHost, CallScope, Host
 from evatui.kernel.lua.outcome import Outcome
 from evatui.kernel.model.call import CallReport, CallRequest, Response
 from evatui.kernel.model.clock import Clock, rfc3339
-from evatui.kernel.model.errors import CallFailed, ErrorKind, failure
+from evatui.kernel.model.errors import CallError, CallFailed, ErrorKind, failure
 from evatui.kernel.model.ids import new_id
 from evatui.kernel.model.manifest import AuditLevels
 from evatui.kernel.model.permissions import Permissions
@@ -37,7 +40,7 @@ MAX_DEPTH = 8
 class Flight:
     """A call on its way. ``started`` and ``deadline`` are on the monotonic clock, in seconds.
 
-    ``generation`` and ``host`` are None while it waits for a slot.
+    ``generation`` and ``host`` are None while it waits for a slot. ``recorded``: its end was for the audit log.
     """
 
     request: CallRequest
@@ -47,6 +50,7 @@ class Flight:
     capability: Capability | None = None
     generation: Generation | None = None
     host: BoundHost | None = None
+    recorded: bool = False
 
 
 class Calls:
@@ -89,6 +93,10 @@ class Calls:
                 del self.flights[request.request_id]
         except CallFailed as failed:
             response = await self._record_unserved(flight, Response(False, error=failed.error))
+        except asyncio.CancelledError:
+            if not flight.recorded:
+                self._record_cancelled(flight)
+            raise
         return self._report(flight, response)
 
     def _report(self, flight: Flight, response: Response) -> CallReport:
@@ -150,6 +158,7 @@ class Calls:
 
         def finish(outcome: Outcome) -> Response:
             response = interpret(outcome, candidate)
+            flight.recorded = True
             self._audit.final(reservation, self._record(flight, response))
             return response
 
@@ -236,7 +245,22 @@ class Calls:
         """A call that ended before its handler ran is on record too; its answer waits for that."""
         record = self._record(flight, response)
         try:
-            await self._registry.journal.written(lambda: self._audit.final(self._audit.begin(), record))
+            await asyncio.shield(self._registry.journal.written(partial(self._write, record)))
         except CallFailed as failed:
             return Response(False, error=failed.error)
         return response
+
+    def _record_cancelled(self, flight: Flight) -> None:
+        """In the background: whoever asked for it is gone."""
+
+        def write() -> None:
+            with contextlib.suppress(CallFailed):
+                self._write(record)
+
+        error = CallError(ErrorKind.CANCELLED, "cancelled before the handler began")
+        record = self._record(flight, Response(False, error=error))
+        with contextlib.suppress(RuntimeError):  # the runtime has ended, and its audit log with it
+            self._registry.journal.later(write)
+
+    def _write(self, record: Mapping[str, Any]) -> None:
+        self._audit.final(self._audit.begin(), record)

@@ -41,8 +41,8 @@ class Gate:
         self._clock = clock
         self._grants: dict[str, str] = {}
         self._approvals: dict[tuple[str, str], Approval] = {}
-        self._found: set[str] = set()
-        """Ids that were there when the runtime started: what they wait for does not make them new."""
+        self._found: dict[str, str] = {}
+        """Versions that were there when the runtime started, by id: what they wait for does not make them new."""
 
     def load(self) -> None:
         self._grants = self._book.last_grants()
@@ -62,7 +62,7 @@ class Gate:
         """May ``candidate`` go into service now?"""
         others = {
             name: other
-            for name in candidate.manifest.capabilities
+            for name in candidate.manifest.provides
             for other in [next((key for key in providers.get(name, ()) if key != candidate.id), None)]
             if other is not None
         }
@@ -111,8 +111,8 @@ class Gate:
         text = self._grants.get(candidate.id)
         before = Grant.read(text) if text is not None else None
         if self.starting:
-            self._found.add(candidate.id)
-        running = candidate.id not in self._found
+            self._found[candidate.id] = candidate.digest
+        running = self._found.get(candidate.id) != candidate.digest
         weighed = weigh(candidate, before, running=running, providers=others, document=self._document)
         approval = self.approval(candidate.id, candidate.digest)
         part = part_of(candidate, policy)

@@ -11,6 +11,7 @@ from evatui.kernel.admission.verdict import Candidate, Rejection
 from evatui.kernel.model.call import Actor
 from evatui.kernel.model.clock import Clock
 from evatui.kernel.model.diagnostic import Reason
+from evatui.kernel.model.errors import ErrorKind, failure
 from evatui.kernel.model.lifecycle import State
 from evatui.kernel.registry.capability import KEPT_FOR_ROLLBACK, Capability
 from evatui.kernel.registry.gate import Gate
@@ -94,10 +95,14 @@ class Publisher:
     ) -> Ended:
         """Serves an earlier version, as a new generation where ``fresh``. What the disk holds does not overtake it.
 
-        It served before, so what it may do was somebody's decision already: it waits for no other.
+        It served before, so what it may do was somebody's decision already: it waits for no other. But trust that
+        was revoked is not given back by the way: raises `CallFailed` ``PolicyDenied`` where it is missing.
         """
-        capability.wanted += 1
         ruling = await asyncio.to_thread(self._gate.rule, candidate, policy, {})
+        if ruling.untrusted:
+            message = f"the workspace is not trusted with what that version of {capability.id} may do: eva trust"
+            raise failure(ErrorKind.POLICY_DENIED, message)
+        capability.wanted += 1
         return await self._bring_up(capability, candidate, ruling, actor, None, fresh=fresh)
 
     async def _bring_up(
@@ -145,18 +150,15 @@ class Publisher:
         fresh: bool,
     ) -> Ended:
         registry = self._registry
-        deadline = self._shadow.deadline(candidate)
-        loaded = await self._shadow.load(candidate, deadline)
+        loaded = await self._shadow.load(candidate)
         if isinstance(loaded, Rejection):
             registry.refuse(capability, loaded, actor)
             return Ended(rejected=loaded)
-        left = deadline - self._clock.monotonic()
         published = False
         try:
             name = await self._name(capability, candidate, fresh=fresh)
             registry.shadow_loaded(capability, name, actor)
-            deadline = self._clock.monotonic() + left  # a disk that is slow to record is not the handler's fault
-            unhealthy = await self._shadow.health(candidate, loaded, name.id, deadline)
+            unhealthy = await self._shadow.health(candidate, loaded, name.id, loaded.load_s)
             if unhealthy is not None:
                 registry.refuse(capability, unhealthy, actor)
                 return Ended(rejected=unhealthy)

@@ -197,12 +197,11 @@ class Reloader:
         if change.action not in (Action.ADD, Action.UPDATE) or not isinstance(change.verdict, Candidate):
             return change
         candidate = change.verdict
-        deadline = self._shadow.deadline(candidate)
-        loaded = await self._shadow.load(candidate, deadline)
+        loaded = await self._shadow.load(candidate)
         if isinstance(loaded, Rejection):
             return replace(change, action=Action.REJECT, verdict=loaded)
         try:
-            unhealthy = await self._shadow.health(candidate, loaded, "plan", deadline)
+            unhealthy = await self._shadow.health(candidate, loaded, "plan", loaded.load_s)
         finally:
             loaded.close()
         if unhealthy:

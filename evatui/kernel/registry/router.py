@@ -13,7 +13,7 @@ from evatui.kernel.model.manifest import Manifest
 from evatui.kernel.model.permissions import covers_name
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.registry.capability import Capability
-from evatui.kernel.registry.table import Table, provided_names
+from evatui.kernel.registry.table import Table
 
 __all__ = ["absent", "route", "unserved"]
 
@@ -27,6 +27,8 @@ def route(table: Table, request: CallRequest) -> str | None:
     Where ``request.providers`` says who may answer, nobody else is considered.
     """
     found = table.providers.get(request.capability) or _handlers(table, request)
+    if request.provider is None and request.providers is None:
+        return found[0] if found else None
     return next((key for key in found if _may_answer(key, request)), None)
 
 
@@ -110,6 +112,6 @@ def _would_provide(capability: Capability, request: CallRequest) -> bool:
 
 def _gives(manifest: Manifest, request: CallRequest) -> bool:
     """Would it provide the name to this caller, if it served?"""
-    if request.capability in provided_names(manifest):
+    if request.capability in manifest.provides:
         return True
     return request.caller.type in _OPERATORS and _tool(manifest) == request.capability

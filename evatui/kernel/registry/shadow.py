@@ -10,6 +10,7 @@ from evatui.kernel.host.host import CallScope, Host
 from evatui.kernel.lua.engine import Engine, LoadedProgram, LoadFailed
 from evatui.kernel.lua.outcome import BadValue, Outcome, Raised, Returned, Verdict
 from evatui.kernel.lua.program import Chunk, Program
+from evatui.kernel.lua.trial import TURN_S
 from evatui.kernel.model.call import KERNEL
 from evatui.kernel.model.clock import Clock
 from evatui.kernel.model.diagnostic import Reason
@@ -43,16 +44,12 @@ class Shadow:
         self._clock = clock
         self._permissions = permissions
 
-    def deadline(self, candidate: Candidate) -> float:
-        """By when load and health together must have ended, on the monotonic clock."""
-        return self._clock.monotonic() + min(SHADOW_SECONDS, candidate.manifest.limits.timeout_ms / 1000)
-
-    async def load(self, candidate: Candidate, deadline: float) -> LoadedProgram | Rejection:
+    async def load(self, candidate: Candidate) -> LoadedProgram | Rejection:
         """Compiles and runs the script's top level; the entry and the health check must exist."""
         try:
             return await self._engine.load(
                 _program(candidate),
-                timeout_s=deadline - self._clock.monotonic(),
+                timeout_s=_allowed(candidate),
                 isolation=self._warden.place(candidate),
                 on_strike=self._warden.strikes_of(candidate),
             )
@@ -68,13 +65,17 @@ class Shadow:
         self._warden.settle(candidate, program)
 
     async def health(
-        self, candidate: Candidate, program: LoadedProgram, generation: str, deadline: float
+        self, candidate: Candidate, program: LoadedProgram, generation: str, spent_s: float = 0.0
     ) -> Rejection | None:
-        """Runs the health check on the candidate itself, with a host that answers reads and refuses effects."""
+        """Runs the health check on the candidate itself, with a host that answers reads and refuses effects.
+
+        ``spent_s`` is what loading has used of the time that both have together.
+        """
         if candidate.manifest.lua.health_check is None:
             return None
-        host = self._host.bind(self.scope(candidate, generation, deadline))
-        return _unhealthy(candidate, await program.health(deadline=deadline, host=host))
+        allowed = max(0.0, _allowed(candidate) - spent_s)
+        host = self._host.bind(self.scope(candidate, generation, self._clock.monotonic() + TURN_S + allowed))
+        return _unhealthy(candidate, await program.health(allowed_s=allowed, host=host))
 
     def scope(self, candidate: Candidate, generation: str, deadline: float) -> CallScope:
         return CallScope(
@@ -88,6 +89,11 @@ class Shadow:
             effects=False,
             caller=KERNEL,
         )
+
+
+def _allowed(candidate: Candidate) -> float:
+    """Seconds that load and health together may take."""
+    return min(SHADOW_SECONDS, candidate.manifest.limits.timeout_ms / 1000)
 
 
 def _program(candidate: Candidate) -> Program:

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from evatui.kernel.model.manifest import Kind, Manifest
 from evatui.kernel.registry.generation import Generation
 
-__all__ = ["EMPTY_TABLE", "Table", "provided_names"]
+__all__ = ["EMPTY_TABLE", "Table"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +42,8 @@ class Table:
         return Table(MappingProxyType(active), MappingProxyType(providers))
 
 
-def provided_names(manifest: Manifest) -> tuple[str, ...]:
-    """What it provides to ordinary callers: an MCP handler is for MCP clients only, unless it says otherwise."""
-    hidden = manifest.kind is Kind.LUA_MCP_HANDLER and not manifest.expose_as_capability
-    return () if hidden else manifest.capabilities
-
-
 def _names(generation: Generation | None) -> tuple[str, ...]:
-    return provided_names(generation.manifest) if generation else ()
+    return generation.manifest.provides if generation else ()
 
 
 EMPTY_TABLE = Table(MappingProxyType({}), MappingProxyType({}))

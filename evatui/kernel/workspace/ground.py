@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,13 +57,18 @@ def survey(root: Path, tops: Iterable[str], files: Iterable[str] = ()) -> Ground
     )
 
 
-def look(root: Path, tops: Iterable[str], files: Iterable[str] = ()) -> dict[str, Signature]:
-    """The files below ``tops``, and ``files``, by path relative to ``root``. What cannot be read is left out."""
+def look(root: Path, tops: Iterable[str], files: Iterable[str] = (), *, follow: bool = True) -> dict[str, Signature]:
+    """The files below ``tops``, and ``files``, by path relative to ``root``. What cannot be read is left out.
+
+    A link to a file stands for what it leads to, or is left out where links are not to be followed.
+    """
     ground = survey(root, tops)
-    found = {name: os.path.join(ground.root, name) for name in files}
+    found = {name: _signed(os.path.join(ground.root, name), follow) for name in files}
     for folder in ground.folders:
-        found |= {os.path.relpath(path, ground.root).replace(os.sep, "/"): path for path in _files(folder)}
-    return dict(_signed(found))
+        inside = os.path.relpath(folder, ground.root).replace(os.sep, "/")
+        before = "" if inside == "." else f"{inside}/"
+        found |= {before + name: _signed(path, follow) for name, path in _files(folder)}
+    return {name: signature for name, signature in found.items() if signature is not None}
 
 
 class _Walk:
@@ -148,19 +153,17 @@ def _mode(path: str) -> int | None:
         return None
 
 
-def _files(folder: str) -> Iterator[str]:
+def _files(folder: str) -> list[tuple[str, str]]:
     try:
         with os.scandir(folder) as listed:
-            yield from [entry.path for entry in listed if not entry.is_dir(follow_symlinks=False)]
+            return [(entry.name, entry.path) for entry in listed if not entry.is_dir(follow_symlinks=False)]
     except OSError:
-        return
+        return []
 
 
-def _signed(paths: Mapping[str, str]) -> Iterator[tuple[str, Signature]]:
-    for name, path in paths.items():
-        try:
-            found = os.stat(path)
-        except (OSError, ValueError):
-            continue
-        if stat.S_ISREG(found.st_mode):
-            yield name, signature_of(found)
+def _signed(path: str, follow: bool) -> Signature | None:
+    try:
+        found = os.stat(path, follow_symlinks=follow)
+    except (OSError, ValueError):
+        return None
+    return signature_of(found) if stat.S_ISREG(found.st_mode) else None

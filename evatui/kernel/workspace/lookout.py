@@ -12,11 +12,13 @@ from functools import partial
 from pathlib import Path
 
 from evatui.kernel.model.clock import SYSTEM_CLOCK, rfc3339
+from evatui.kernel.model.text import clean_line
 from evatui.kernel.workspace.droppings import is_editor_file
 from evatui.kernel.workspace.files import Signature
 from evatui.kernel.workspace.gathering import Gathering
 from evatui.kernel.workspace.git import GitLock
 from evatui.kernel.workspace.ground import UNWATCHED, Ground, look, survey
+from evatui.kernel.workspace.hearing import Hearing
 from evatui.kernel.workspace.layout import SETTINGS_FILES, Layout
 from evatui.kernel.workspace.notices import Batch, Notices
 from evatui.kernel.workspace.paths import HERE, is_under
@@ -59,6 +61,8 @@ class Lookout(threading.Thread):
         self._notices: Notices | None = None
         self._native_from = 0.0
         self._overflows = 0
+        self._rescan_s = layout.watch.rescan_s
+        self._deaf: str | None = None
 
     @property
     def holding(self) -> bool:
@@ -105,7 +109,12 @@ class Lookout(threading.Thread):
         """Until the ground is another: a folder or a link came, went, or was put in another's place."""
         identities = self._identities()
         ground = self._arm(notices)
+        hearing = Hearing(partial(look, self._root, self._tops, follow=False), self._rescan_s)
+        self._armed(WatchHealth(True, notices.name, folders=len(ground.folders), unreadable=self._unread(ground)))
         while not self._ended.is_set() and self._identities() == identities:
+            if self._polling is Polling.AUTO and (missed := hearing.missed()) is not None:
+                self._deaf = f"{clean_line(missed, 80)} changed without a notice"
+                return
             batch = self._gathering.next(notices, _GLANCE_S, partial(self._concerns, ground))
             if batch is None:
                 continue
@@ -116,7 +125,9 @@ class Lookout(threading.Thread):
                 before, ground = ground, self._survey()
                 if ground.watched != before.watched:
                     return
-            self._tell(self._relative(ground, path) for path in batch.paths)
+            told = [self._relative(ground, path) for path in batch.paths]
+            hearing.told(told)
+            self._tell(told)
 
     def _arm(self, notices: Notices) -> Ground:
         """Folders are looked for again once they are watched: one may have come in between."""
@@ -127,7 +138,6 @@ class Lookout(threading.Thread):
             known, ground = ground, again
             if ground.watched == known.watched:
                 break
-        self._armed(WatchHealth(True, notices.name, folders=len(ground.folders), unreadable=self._unread(ground)))
         return ground
 
     def _survey(self) -> Ground:
@@ -172,8 +182,8 @@ class Lookout(threading.Thread):
     def _why_poll(self) -> str | None:
         if self._polling is Polling.ALWAYS:
             return "eva.yaml asks for it"
-        if self._polling is Polling.NEVER:
-            return None
+        if self._polling is Polling.NEVER or self._deaf is not None:
+            return self._deaf
         kinds = (network_filesystem(self._root / folder) for folder in (HERE, *self._tops))
         kind = next((kind for kind in kinds if kind is not None), None)
         return None if kind is None else f"the file system {kind} gives no notices of changes"

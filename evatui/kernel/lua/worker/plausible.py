@@ -21,11 +21,9 @@ MAX_ANSWER_BESIDE: Final = 1 << 16
 
 _PLAIN: Final = frozenset({str, int, float, bool, type(None)})
 _HIGHEST: Final = 2**63 - 1
-_ENDLESS: Final = (
-    (b"\xca", re.compile(rb"\xca[\x7f\xff][\x80-\xff]")),
-    (b"\xcb", re.compile(rb"\xcb[\x7f\xff][\xf0-\xff]")),
-)
-_LARGE: Final = (b"\xcf", re.compile(rb"\xcf[\x80-\xff]"))
+_ENDLESS: Final = re.compile(rb"\xcb[\x7f\xff][\xf0-\xff]")
+_ENDLESS_SINGLE: Final = re.compile(rb"\xca[\x7f\xff][\x80-\xff]")
+_LARGE: Final = re.compile(rb"\xcf[\x80-\xff]")
 """How floats that are not finite begin in a frame, and integers of more than 63 bits."""
 _RETURNED_ROW, _ASKED_ROW = int(Answer.RETURNED_ROW), int(Answer.ASKED_ROW)
 _MAP, _EMPTY, _ALONE = 1, 2, 3
@@ -146,11 +144,8 @@ def _can_be_put_together(row: list[Any]) -> bool:
 
 def _are_json(row: list[Any], frame: bytes) -> bool:
     """Numbers are looked at only where the frame has bytes that may be those of one that JSON does not have."""
-    if any(mark in frame and rest.search(frame) for mark, rest in _ENDLESS) and not all(
-        map(math.isfinite, [item for item in row if type(item) is float])
-    ):
+    endless = (b"\xcb" in frame and _ENDLESS.search(frame)) or (b"\xca" in frame and _ENDLESS_SINGLE.search(frame))
+    if endless and not all(map(math.isfinite, [item for item in row if type(item) is float])):
         return False
-    mark, rest = _LARGE
-    return (
-        mark not in frame or rest.search(frame) is None or max([item for item in row if type(item) is int]) <= _HIGHEST
-    )
+    large = b"\xcf" in frame and _LARGE.search(frame)
+    return not large or max([item for item in row if type(item) is int]) <= _HIGHEST
