@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -32,6 +33,8 @@ from evatui.kernel.workspace.document import Document
 
 __all__ = ["Reading", "guess_id", "permissions", "place_source", "read_manifest"]
 
+_KEPT = 1_024
+_RELOAD = ("hot_reload", "drain_timeout_ms", "rollback_on_failure", "examples")
 _ESSENTIAL = ("id", "kind", "version", "lua", "input_schema", "output_schema")
 _ID_LINE = re.compile(rb"^id:[ \t]*[\"']?([A-Za-z0-9][A-Za-z0-9_.-]{0,127})[\"']?[ \t]*(?:#.*)?\r?$", re.MULTILINE)
 
@@ -119,9 +122,9 @@ def _build(raw: dict[str, Any], source: TrustSource) -> Manifest:
         priority=raw["priority"],
         capabilities=tuple(raw["capabilities"]),
         permissions=permissions(raw["permissions"]),
-        limits=Limits(**raw["limits"]),
-        reload=_reload(raw["reload"]),
-        audit=AuditLevels(AuditLevel(raw["audit"]["log_input"]), AuditLevel(raw["audit"]["log_output"])),
+        limits=_limits(**raw["limits"]),
+        reload=_reload(*(raw["reload"][name] for name in _RELOAD)),
+        audit=_audit(raw["audit"]["log_input"], raw["audit"]["log_output"]),
         isolation=Isolation(raw["isolation"]),
         side_effects=SideEffects(raw["side_effects"]),
         trust=max(source, declared, key=order.index),
@@ -133,10 +136,18 @@ def _build(raw: dict[str, Any], source: TrustSource) -> Manifest:
     )
 
 
-def _reload(raw: dict[str, Any]) -> ReloadPolicy:
-    return ReloadPolicy(
-        raw["hot_reload"], raw["drain_timeout_ms"], raw["rollback_on_failure"], ExamplesPolicy(raw["examples"])
-    )
+_limits = functools.lru_cache(_KEPT)(Limits)
+"""Of this and the next two, many manifests say the same."""
+
+
+@functools.lru_cache(_KEPT)
+def _audit(log_input: str, log_output: str) -> AuditLevels:
+    return AuditLevels(AuditLevel(log_input), AuditLevel(log_output))
+
+
+@functools.lru_cache(_KEPT)
+def _reload(hot_reload: bool, drain_timeout_ms: int, rollback_on_failure: bool, examples: str) -> ReloadPolicy:
+    return ReloadPolicy(hot_reload, drain_timeout_ms, rollback_on_failure, ExamplesPolicy(examples))
 
 
 def _mcp(raw: dict[str, Any] | None) -> McpSpec | None:

@@ -80,13 +80,10 @@ class _Quick:
         depth += 1
         if kind is yaml.SequenceNode:
             return [self.value(child, depth) for child in children]
-        found = {self._key(key): self.value(child, depth) for key, child in children}
-        if len(found) != len(children):
-            raise _Doubtful
+        found = {}
+        for key, child in children:
+            name = self.value(key, MAX_DEPTH)
+            if name.__class__ is not str or name in found:
+                raise _Doubtful
+            found[name] = self.value(child, depth)
         return found
-
-    def _key(self, node: Any) -> str:
-        key = self.value(node, MAX_DEPTH)
-        if not isinstance(key, str):
-            raise _Doubtful
-        return key
