@@ -28,7 +28,7 @@ from evatui.kernel.workspace.layout import Layout
 from evatui.kernel.workspace.paths import normal
 from evatui.kernel.workspace.snapshot import Snapshot
 
-__all__ = ["admit", "duplicates", "function_line", "lua_rejection"]
+__all__ = ["admit", "duplicates", "examples_rejection", "function_line", "lua_rejection"]
 
 _PLACES = (("id",), ("lua", "script"), ("lua", "entry"), ("lua", "health_check"), ("isolation",))
 _LUA_CODES = {
@@ -114,6 +114,11 @@ def lua_rejection(
     text = clean_line(message, _MAX_LUA_MESSAGE)
     found = render(diagnose(_LUA_CODES[reason], text, span, notes=notes), _texts(candidate.snapshot))
     return _rejected(candidate.snapshot, candidate.id, (found,), candidate.manifest)
+
+
+def examples_rejection(candidate: Candidate, problems: tuple[Diagnostic, ...]) -> Rejection:
+    """A version that must not go live since its examples fail; ``problems`` are rendered."""
+    return _rejected(candidate.snapshot, candidate.id, problems, candidate.manifest)
 
 
 def _rejected(snapshot: Snapshot, id: str | None, found: tuple[Diagnostic, ...], *known: Any) -> Rejection:

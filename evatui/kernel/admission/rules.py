@@ -17,6 +17,7 @@ from evatui.kernel.workspace.yaml import Node, Style, plain
 
 __all__ = [
     "INVALID",
+    "Anything",
     "Choice",
     "Flag",
     "Free",
@@ -171,6 +172,17 @@ class Free:
 
     def schema(self) -> dict[str, Any]:
         return {"type": "object"}
+
+
+@dataclass(frozen=True, slots=True)
+class Anything:
+    """Any value that JSON can hold."""
+
+    def read(self, node: Node, at: Pointer, report: Report) -> Any:
+        return plain(node)
+
+    def schema(self) -> dict[str, Any]:
+        return {}
 
 
 def wrong_type(
