@@ -95,7 +95,7 @@ async def test_what_was_told_and_read_again_is_all_that_changed(workspace: Path,
     for _ in range(TURNS):
         await asyncio.to_thread(disk.change)
     try:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while known != files(layout):
                 await asyncio.sleep(0.005)
     except TimeoutError:
