@@ -160,11 +160,17 @@ def _denials(
         return []
     report = Report(reading.report.tree, MANIFEST_FAULTS)
     check_policy(reading.manifest, policy, sandbox, report)
-    if policy_diagnostics and report.found and not any(layer.valid for layer in policy.layers):
-        count = len(report.found)
+    told = {_place(found) for found in reading.report.found}
+    refused = [found for found in report.found if _place(found) not in told]  # the others follow from what was told
+    if policy_diagnostics and refused and not any(layer.valid for layer in policy.layers):
+        count = len(refused)
         missed = f"without a valid policy nothing is granted: {count} request{'s' * (count > 1)} refused"
         return [noted(policy_diagnostics[0], missed), *policy_diagnostics[1:]]
-    return [*policy_diagnostics, *report.found] if report.found else []
+    return [*policy_diagnostics, *refused] if refused else []
+
+
+def _place(found: Diagnostic) -> tuple[int, int] | None:
+    return (found.primary.line, found.primary.column) if found.primary else None
 
 
 def _unlike(mine: list[Diagnostic], theirs: list[Diagnostic]) -> list[Diagnostic]:
