@@ -4,7 +4,8 @@
 export PYTHON
 BIN := .venv/bin
 VIEWS := registry rejected audit
-PYTEST := $(BIN)/python -m pytest
+# Tests start hundreds of processes: without bytecode each of them would compile the project anew.
+PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
 AT_ONCE := 3
 
 help: ## Show what there is to make

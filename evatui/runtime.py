@@ -26,6 +26,7 @@ from evatui.kernel.records.codes import Code, Outcome
 from evatui.kernel.records.events import EventBus
 from evatui.kernel.registry.approvals import Approvals
 from evatui.kernel.registry.calls import Calls
+from evatui.kernel.registry.examples import Examples
 from evatui.kernel.registry.gate import Gate
 from evatui.kernel.registry.in_force import InForce
 from evatui.kernel.registry.journal import Journal
@@ -120,13 +121,22 @@ class Runtime:
         self.gate = Gate(GrantBook(database), self.trust, clock)
         self.warden = Warden(self.registry, self.workers)
         shadow = Shadow(self.engine, host, clock, in_force.permissions, self.warden)
+        self.examples = Examples(shadow, tree, layout, clock)
         publisher = Publisher(
-            self.registry, shadow, self.gate, self.history, store, clock, layout.runtime.max_live_generations
+            self.registry,
+            shadow,
+            self.gate,
+            self.history,
+            store,
+            self.examples,
+            clock,
+            layout.runtime.max_live_generations,
         )
         self.reloader = Reloader(
             self.registry,
             Scanner(layout, tree, self.sandbox, home),
             shadow,
+            self.examples,
             publisher,
             self.warden,
             self.gate,

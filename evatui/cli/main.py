@@ -80,6 +80,9 @@ def _envelope(settings: Settings, code: Exit, data: object, failed: CommandFaile
 
 def _say(screen: Screen, failed: CommandFailed) -> None:
     screen.note(f"error: {failed.message}", "bold red")
+    for found in failed.context.get("diagnostics") or ():
+        for line in found["rendered"].splitlines() if found["spans"] else ():
+            screen.note(line, "")
     if failed.suggestion:
         screen.note(f"try: {failed.suggestion}", "")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -180,9 +181,23 @@ def show_plan(screen: Screen, data: Mapping[str, Any]) -> None:
         screen.table(("ACTION", "ID", "FROM", "TO", "CLASS"), rows)
     for change in changes:
         show_diagnostics(screen, [*(change.get("diagnostics") or ()), *(change.get("warnings") or ())])
+        _show_examples(screen, change.get("examples") or ())
     done = "applied" if data["applied"] else "nothing was switched"
     screen.line(f"{done}: {_counted(changes)}", "bold")
     screen.line(f"plan {data['plan_digest']}", "dim")
+
+
+def _show_examples(screen: Screen, examples: Sequence[Mapping[str, Any]]) -> None:
+    """The answers that are new beside the ones of what served."""
+    for example in (one for one in examples if one["changed"]):
+        screen.line(f"example {example['name']} answers differently:")
+        for word, style in (("before", "red"), ("after", "green")):
+            screen.line(f"  {word:<7}{_answer(example[word])}", style)
+
+
+def _answer(answer: Mapping[str, Any]) -> str:
+    error = answer["error"]
+    return f"{error['kind']}: {error['message']}" if error else json.dumps(answer["result"], ensure_ascii=False)
 
 
 def _counted(changes: Sequence[Mapping[str, Any]]) -> str:

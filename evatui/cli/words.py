@@ -21,6 +21,7 @@ from evatui.cli.given import Folder
 from evatui.cli.options import Settings, Words
 from evatui.cli.screen import Screen
 from evatui.cli.show import show_status
+from evatui.cli.testing import test
 from evatui.cli.trust import trust
 from evatui.control.opening import operator_home, workspace_root
 
@@ -42,6 +43,7 @@ eva.add_command(audit)
 eva.add_command(trust)
 eva.add_command(schema)
 add_authoring(capability)
+capability.add_command(test)
 eva.add_command(doctor)
 
 

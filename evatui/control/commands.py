@@ -44,6 +44,7 @@ _ALL = (
     Command("capability.health", "Run the health check of the active generation"),
     Command("capability.call", "Call a capability", effects=True),
     Command("capability.history", "Every generation of a capability, and which can be gone back to"),
+    Command("capability.test", "Run the examples of a capability, or of all", effects=True),
     Command("capability.plan", "What a reload would change; nothing is switched"),
     Command("capability.reload", "Read the disk again and publish what is sound", Danger.PLAN, True, True),
     Command("capability.explain_rejected", "Why a manifest was refused"),

@@ -24,6 +24,7 @@ from evatui.control.params import (
 from evatui.control.past import past
 from evatui.control.render import rendered_manifest
 from evatui.control.snapshot import ConsoleSnapshot, Cursor
+from evatui.control.testing import tested
 from evatui.control.view import View
 from evatui.kernel.model.call import Actor, CallRequest
 from evatui.kernel.model.errors import CallFailed, ErrorKind
@@ -62,6 +63,7 @@ class Desk:
             "capability.health": self._health,
             "capability.history": self._history,
             "capability.call": self._call,
+            "capability.test": self._test,
             "capability.plan": self._plan,
             "capability.reload": self._reload,
             "capability.explain_rejected": self._explain,
@@ -212,6 +214,10 @@ class Desk:
             )
         )
         return report.to_json()
+
+    async def _test(self, params: Params, actor: Actor) -> dict[str, Any]:
+        wanted = read_text(params, "id")
+        return await tested(self._runtime, self._capability(wanted) if wanted is not None else None, actor)
 
     async def _plan(self, params: Params, actor: Actor) -> dict[str, Any]:
         return _plan_json(await self._runtime.reloader.plan(read_ids(params)))

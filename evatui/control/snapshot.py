@@ -41,11 +41,12 @@ class Cursor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Indicator:
-    """The health of a part: ``word`` is what the header shows where it is not well."""
+    """The health of a part: ``word`` is what the header shows where it is not well, since ``since`` (RFC 3339)."""
 
     ok: bool
     word: str = ""
     detail: str = ""
+    since: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

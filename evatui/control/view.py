@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -169,7 +170,7 @@ def _watch(runtime: Runtime) -> Indicator:
     if runtime.watch is None:
         return Indicator(ok=True, word="off", detail="nothing is watched")
     health = runtime.watch.health
-    return _indicator((health.ok, health.word, health.detail))
+    return replace(_indicator((health.ok, health.word, health.detail)), since=health.blind_since or "")
 
 
 def _indicator(health: tuple[bool, str, str]) -> Indicator:

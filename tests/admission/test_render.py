@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evatui.kernel.admission.codes import CODES, diagnose, explain
-from evatui.kernel.admission.redact import looks_secret
+from evatui.kernel.admission.redact import looks_secret, veiled_words
 from evatui.kernel.admission.render import render
 from evatui.kernel.model.diagnostic import Reason, Span
 from evatui.kernel.workspace.layout import Layout
@@ -115,6 +115,15 @@ def test_a_secret_in_a_policy_is_never_shown() -> None:
     text = f"mcp_server:\n  principals:\n    bob: {{token_sha256: {SECRET}, tools: []}}\n"
     (found,) = policy_of({"capabilities/policies/a.yaml": text}).diagnostics
     assert SECRET not in found.rendered + found.message
+
+
+def test_a_command_line_shows_no_secret() -> None:
+    words = ["git", "push", f"--token={SECRET}", "--password", SECRET, f"API_KEY={SECRET}", f"ghp_{SECRET}", "-m", "x"]
+    shown_words = veiled_words(words)
+    assert SECRET not in "".join(shown_words)
+    assert [shown_words[index] for index in (0, 1, 3, 7, 8)] == ["git", "push", "--password", "-m", "x"]
+    assert shown_words[2].startswith("--token=")
+    assert veiled_words(["token", "x", "--key", "y"]) == ["token", "x", "--key", "y"]
 
 
 def test_lua_lines_stay_readable() -> None:

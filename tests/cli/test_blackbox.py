@@ -99,6 +99,11 @@ def test_a_broken_settings_file_is_explained(workspace: Path) -> None:
     code, said = answer("capability", "list", cwd=workspace)
     assert code == 2
     assert "debounce_ms" in json.dumps(said["error"])
+    write(workspace, {"eva.yaml": "watch: {debounce: 3}\nruntime: {mode: nromal}\n"})
+    done = run("capability", "list", cwd=workspace)
+    assert done.returncode == 2
+    assert "eva.yaml:1:9" in done.stderr
+    assert "2 | runtime: {mode: nromal}\n  |                 ^^^^^^\n" in done.stderr
 
 
 def test_no_workspace_says_how_to_make_one(tmp_path: Path) -> None:

@@ -49,6 +49,8 @@ def test_the_state_folder_comes_from_the_environment_unless_given(eva: Eva, monk
         ("capability enable x", "capability.enable", {"id": "x"}),
         ("capability rollback x --to g1", "capability.rollback", {"id": "x", "to": "g1"}),
         ("capability retry x --if-generation g4", "capability.retry", {"id": "x", "if_generation": "g4"}),
+        ("capability test", "capability.test", {}),
+        ("capability test x", "capability.test", {"id": "x"}),
         ("capability history x", "capability.history", {"id": "x"}),
         ("capability reload", "capability.reload", {"ids": []}),
         ("capability reload a b --plan d", "capability.reload", {"ids": ["a", "b"], "plan": "d"}),
@@ -60,7 +62,11 @@ def test_the_state_folder_comes_from_the_environment_unless_given(eva: Eva, monk
     ],
 )
 def test_a_line_asks_for_its_command(eva: Eva, line: str, command: str, params: dict[str, Any]) -> None:
-    answer = RECEIPT | plan() | {"rejections": [], "records": [], "generations": []}
+    answer = (
+        RECEIPT
+        | plan()
+        | {"rejections": [], "records": [], "generations": [], "passed": 0, "failed": 0, "capabilities": []}
+    )
     said = eva(*line.split(), **{command.replace(".", "__"): answer})
     assert said.code == 0, said.err
     assert eva.operator.asked == [(command, params)]

@@ -33,6 +33,7 @@ from evatui.control.operator import CommandFailed
 from evatui.control.snapshot import Beside, Indicator
 from evatui.kernel.model.diagnostic import Diagnostic, Reason, Span
 from evatui.kernel.model.errors import ErrorKind
+from evatui.kernel.workspace.watch_health import WatchHealth
 from tests.console.scene import capability, held, record, refused, scene
 
 LOOK = Look(picture=True)
@@ -89,6 +90,24 @@ def test_the_header_names_what_is_not_well() -> None:
     for word in ("~ polling", "CALLS REFUSED", "dropped 120", "READ-ONLY", "attached pid 4182", "stalled 4 s"):
         assert word in shown
     assert "LOST" in plain(header(scene(), Link(lost=True), 120, LOOK))
+
+
+@pytest.mark.parametrize(
+    ("health", "shown"),
+    [
+        (WatchHealth(True, "inotify", folders=4), "watch ● "),
+        (WatchHealth(True, "polling", "eva.yaml asks for it"), "watch ~ polling "),
+        (WatchHealth(False, "polling", "a limit is reached"), "watch ✗ polling "),
+        (WatchHealth(True, "inotify", overflows=2), "watch ~ 2 overflows "),
+        (WatchHealth(False, blind_since="2026-11-30T08:10:30.123Z"), "watch ✗ blind since 08:10:30 "),
+    ],
+)
+def test_the_header_says_how_the_watch_is_at_any_width(health: WatchHealth, shown: str) -> None:
+    told = scene(watch=Indicator(ok=health.ok, word=health.word, since=health.blind_since or ""))
+    for width in (80, 160):
+        line = plain(header(told, Link(), width, Look(picture=True)))
+        assert shown in line
+        assert len(line) == width
 
 
 def test_a_count_that_is_not_known_is_no_zero() -> None:

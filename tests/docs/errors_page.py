@@ -16,6 +16,7 @@ _FAMILIES = {
     "3": "Schemas",
     "4": "Policy and permissions",
     "5": "Lua: load and health",
+    "6": "Reload and rollout",
     "7": "Adapters",
 }
 

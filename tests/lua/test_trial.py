@@ -45,7 +45,7 @@ async def test_one_that_runs_on_is_stopped_all_the_same(engine: Engine) -> None:
         await engine.load(program("while true do end"), timeout_s=0.05)
     assert (failed.value.kind, failed.value.message) == (ErrorKind.TIMEOUT, "stopped at its deadline, after 50 ms")
     loaded = await engine.load(
-        program("function invoke() end function well() while true do end end", health_check="well"), timeout_s=5
+        program("function invoke() end function well() while true do end end", health_check="well"), timeout_s=20
     )
     verdict = await loaded.health(allowed_s=0.05, host=no_host)
     assert isinstance(verdict, Verdict)
@@ -54,14 +54,14 @@ async def test_one_that_runs_on_is_stopped_all_the_same(engine: Engine) -> None:
 
 async def test_what_waits_for_the_host_is_not_idle_for_nothing(engine: Engine) -> None:
     source = "function invoke() end function well(ctx) ctx.host.call_tool{} return {ok = true} end"
-    loaded = await engine.load(program(source, health_check="well"), timeout_s=5)
+    loaded = await engine.load(program(source, health_check="well"), timeout_s=20)
     asked = threading.Event()
 
     async def never(function: str, argument: Any) -> Any:
         asked.set()
         await asyncio.Event().wait()
 
-    verdict = await loaded.health(allowed_s=0.05, host=never)
+    verdict = await loaded.health(allowed_s=0.5, host=never)
     assert asked.is_set()
     assert isinstance(verdict, Verdict)
     assert verdict.kind is ErrorKind.TIMEOUT

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evatui.console.view.ink import Ink, Line, fit, join, line, measure
-from evatui.console.view.words import STATE_INKS, Look, count, glyph
+from evatui.console.view.words import STATE_INKS, Look, clock, count, glyph
 from evatui.kernel.model.lifecycle import State
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def header(snapshot: ConsoleSnapshot | None, link: Link, width: int, look: Look)
     """One line of exactly ``width`` cells; what is long gives way to what is wrong."""
     if snapshot is None:
         return fit(line(("EVA", Ink.STRONG), ("  loading …", Ink.DIM)), width)
-    right = join(_health(snapshot, link), "  ")
+    right = join(_health(snapshot, link, look), "  ")
     states = join(_states(snapshot, look), " ")
     calls = line((f"{len(snapshot.calls)} call" + ("" if len(snapshot.calls) == 1 else "s"), Ink.PLAIN))
     middle = join((states, calls))
@@ -53,8 +53,8 @@ def _states(snapshot: ConsoleSnapshot, look: Look) -> list[Line]:
     return shown
 
 
-def _health(snapshot: ConsoleSnapshot, link: Link) -> list[Line]:
-    parts = [_indicator("watch", snapshot.watch), _indicator("audit", snapshot.health)]
+def _health(snapshot: ConsoleSnapshot, link: Link, look: Look) -> list[Line]:
+    parts = [_indicator("watch", snapshot.watch, look), _indicator("audit", snapshot.health, look)]
     if link.dropped:
         parts.append(line((f"dropped {link.dropped:,}", Ink.WARN)))
     if snapshot.trust.waiting:
@@ -72,11 +72,12 @@ def _health(snapshot: ConsoleSnapshot, link: Link) -> list[Line]:
     return parts
 
 
-def _indicator(name: str, indicator: Indicator) -> Line:
+def _indicator(name: str, indicator: Indicator, look: Look) -> Line:
     if indicator.ok:
         well = (f"~ {indicator.word}", Ink.WARN) if indicator.word else ("●", Ink.OK)
         return line((f"{name} ", Ink.DIM), well)
-    return line((f"{name} ", Ink.DIM), (f"✗ {indicator.word or 'failed'}", Ink.BAD))
+    since = f" since {clock(indicator.since, look)}" if indicator.since else ""
+    return line((f"{name} ", Ink.DIM), (f"✗ {indicator.word or 'failed'}{since}", Ink.BAD))
 
 
 def tabs(views: Sequence[tuple[str, str, int]], current: str, trail: Line, width: int) -> Line:

@@ -28,7 +28,7 @@ from evatui.kernel.workspace.layout import Layout
 from evatui.kernel.workspace.paths import normal
 from evatui.kernel.workspace.snapshot import Snapshot
 
-__all__ = ["admit", "duplicates", "function_line", "lua_rejection"]
+__all__ = ["admit", "duplicates", "examples_rejection", "function_line", "lua_rejection"]
 
 _LUA_CODES = {
     Reason.FILE_MISSING: "EVA-501",
@@ -116,6 +116,11 @@ def lua_rejection(
     return _rejected(candidate.snapshot, candidate.id, (found,), candidate.manifest)
 
 
+def examples_rejection(candidate: Candidate, problems: tuple[Diagnostic, ...]) -> Rejection:
+    """A version that must not go live since its examples fail; ``problems`` are rendered."""
+    return _rejected(candidate.snapshot, candidate.id, problems, candidate.manifest)
+
+
 def _rejected(snapshot: Snapshot, id: str | None, found: tuple[Diagnostic, ...], *known: Any) -> Rejection:
     return Rejection(id, snapshot.path, snapshot.digest, found, snapshot, *known)
 
@@ -155,11 +160,17 @@ def _denials(
         return []
     report = Report(reading.report.document, MANIFEST_FAULTS)
     check_policy(reading.manifest, policy, sandbox, report)
-    if policy_diagnostics and report.found and not any(layer.valid for layer in policy.layers):
-        count = len(report.found)
+    told = {_place(found) for found in reading.report.found}
+    refused = [found for found in report.found if _place(found) not in told]  # the others follow from what was told
+    if policy_diagnostics and refused and not any(layer.valid for layer in policy.layers):
+        count = len(refused)
         missed = f"without a valid policy nothing is granted: {count} request{'s' * (count > 1)} refused"
         return [noted(policy_diagnostics[0], missed), *policy_diagnostics[1:]]
-    return [*policy_diagnostics, *report.found] if report.found else []
+    return [*policy_diagnostics, *refused] if refused else []
+
+
+def _place(found: Diagnostic) -> tuple[int, int] | None:
+    return (found.primary.line, found.primary.column) if found.primary else None
 
 
 def _unlike(mine: list[Diagnostic], theirs: list[Diagnostic]) -> list[Diagnostic]:

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from evatui.kernel.admission.adapter_codes import ADAPTER_CODES
+from evatui.kernel.admission.example_codes import EXAMPLE_CODES
 from evatui.kernel.admission.manifest_codes import MANIFEST_CODES
 from evatui.kernel.admission.policy_codes import POLICY_CODES
 from evatui.kernel.model.code import Code
@@ -16,7 +17,7 @@ from evatui.kernel.workspace.codes import READING_CODES
 __all__ = ["CODES", "diagnose", "explain"]
 
 CODES: Mapping[str, Code] = MappingProxyType(
-    {**READING_CODES, **{entry.code: entry for entry in MANIFEST_CODES + POLICY_CODES + ADAPTER_CODES}}
+    {**READING_CODES, **{entry.code: entry for entry in MANIFEST_CODES + POLICY_CODES + ADAPTER_CODES + EXAMPLE_CODES}}
 )
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["SECRET_TEXT", "VEIL", "hide", "looks_secret", "veiled"]
+__all__ = ["SECRET_TEXT", "VEIL", "hide", "looks_secret", "veiled", "veiled_words"]
 
 _SECRET_KEY = re.compile(
     r"(?:^|[_.-])(?:secrets?|tokens?|passwords?|passwd|passphrase|credentials?|authorization|api[_-]?keys?"
@@ -65,6 +65,21 @@ def veiled(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [veiled(child) for child in value]
     return SECRET_TEXT.sub(VEIL, value) if isinstance(value, str) else value
+
+
+def veiled_words(words: Sequence[str]) -> list[str]:
+    """The words of a command line: ``--token=x``, ``--token x`` and ``TOKEN=x`` without the ``x``."""
+    shown: list[str] = []
+    follows = False
+    for word in words:
+        name, given, _ = word.partition("=")
+        secret = looks_secret(name.lstrip("-"))
+        if follows or (given and secret):
+            shown.append(f"{name}={VEIL}" if given and secret else VEIL)
+        else:
+            shown.append(SECRET_TEXT.sub(VEIL, word))
+        follows = secret and not given and name.startswith("-")
+    return shown
 
 
 def _is_value(value: Any) -> bool:

@@ -15,7 +15,16 @@ from evatui.kernel.model.text import clean_line
 from evatui.kernel.workspace.document import Document
 from evatui.kernel.workspace.yaml import Node, Style, key_place, place
 
-__all__ = ["ADAPTER_FAULTS", "MANIFEST_FAULTS", "POLICY_FAULTS", "Fault", "Pointer", "Report", "nearest"]
+__all__ = [
+    "ADAPTER_FAULTS",
+    "EXAMPLE_FAULTS",
+    "MANIFEST_FAULTS",
+    "POLICY_FAULTS",
+    "Fault",
+    "Pointer",
+    "Report",
+    "nearest",
+]
 
 Pointer = tuple[str | int, ...]
 _MAX_PROBLEMS = 50
@@ -57,6 +66,7 @@ MANIFEST_FAULTS: Mapping[Fault, str] = {
     Fault.ASKS_ALL: "EVA-417",
 }
 ADAPTER_FAULTS: Mapping[Fault, str] = dict.fromkeys(Fault, "EVA-703") | {Fault.UNKNOWN_KEY: "EVA-702"}
+EXAMPLE_FAULTS: Mapping[Fault, str] = dict.fromkeys(Fault, "EVA-601")
 POLICY_FAULTS: Mapping[Fault, str] = dict.fromkeys(Fault, "EVA-403") | {Fault.UNKNOWN_KEY: "EVA-402"}
 
 

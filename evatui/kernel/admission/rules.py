@@ -17,6 +17,7 @@ from evatui.kernel.workspace.yaml import Style
 
 __all__ = [
     "INVALID",
+    "Anything",
     "Choice",
     "Flag",
     "Free",
@@ -172,6 +173,17 @@ class Free:
 
     def schema(self) -> dict[str, Any]:
         return {"type": "object"}
+
+
+@dataclass(frozen=True, slots=True)
+class Anything:
+    """Any value that JSON can hold."""
+
+    def read(self, value: Any, at: Pointer, report: Report) -> Any:
+        return value
+
+    def schema(self) -> dict[str, Any]:
+        return {}
 
 
 def wrong_type(at: Pointer, report: Report, wanted: str, label: str = "", instead: str | None = None) -> Any:

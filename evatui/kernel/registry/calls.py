@@ -24,7 +24,7 @@ from evatui.kernel.registry.call_record import call_record
 from evatui.kernel.registry.capability import Capability
 from evatui.kernel.registry.generation import Generation
 from evatui.kernel.registry.interpret import interpret
-from evatui.kernel.registry.payload import admitted
+from evatui.kernel.registry.payload import admitted, handed
 from evatui.kernel.registry.registry import Registry
 from evatui.kernel.registry.router import absent, route, unserved
 
@@ -179,7 +179,13 @@ class Calls:
         candidate = generation.candidate
         return await generation.program.call(
             candidate.manifest.lua.entry,
-            self._request_value(generation, flight),
+            handed(
+                flight.request,
+                provider=candidate.id,
+                generation=generation.name.id,
+                workspace=self._workspace,
+                left_s=flight.deadline - self._clock.monotonic(),
+            ),
             deadline=flight.deadline,
             host=host,
             host_calls=candidate.manifest.limits.host_calls,
@@ -209,24 +215,6 @@ class Calls:
             audit=self._audit,
             reservation=reservation,
         )
-
-    def _request_value(self, generation: Generation, flight: Flight) -> Mapping[str, Any]:
-        request = flight.request
-        return {
-            "capability": request.capability,
-            "provider": generation.manifest.id,
-            "payload": request.payload,
-            "context": {
-                "workspace": self._workspace,
-                "request_id": request.request_id,
-                "trace_id": request.trace_id,
-                "deadline_ms": max(0, int((flight.deadline - self._clock.monotonic()) * 1000)),
-                "generation": generation.name.id,
-                "user": request.user,
-                "tags": dict(request.tags),
-                "caller": request.caller.to_json(),
-            },
-        }
 
     # -- records ----------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from evatui.kernel.admission.verdict import Candidate
 from evatui.kernel.model.call import CallerType, CallRequest
 from evatui.kernel.model.errors import ErrorKind, failure
 
-__all__ = ["admitted"]
+__all__ = ["admitted", "handed"]
 
 _EMPTY = b"{}"
 
@@ -40,6 +40,25 @@ def admitted(request: CallRequest, candidate: Candidate) -> tuple[Any, int]:
             violations=[{"pointer": v.pointer, "message": v.message} for v in violations],
         )
     return payload, size
+
+
+def handed(request: CallRequest, *, provider: str, generation: str, workspace: str, left_s: float) -> dict[str, Any]:
+    """The request as a handler gets it."""
+    return {
+        "capability": request.capability,
+        "provider": provider,
+        "payload": request.payload,
+        "context": {
+            "workspace": workspace,
+            "request_id": request.request_id,
+            "trace_id": request.trace_id,
+            "deadline_ms": max(0, int(left_s * 1000)),
+            "generation": generation,
+            "user": request.user,
+            "tags": dict(request.tags),
+            "caller": request.caller.to_json(),
+        },
+    }
 
 
 def _resolved(value: Any, wants_array: Callable[[str], bool], pointer: str) -> Any:

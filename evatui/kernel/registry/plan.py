@@ -14,12 +14,13 @@ from evatui.kernel.model.diagnostic import Diagnostic, Reason
 from evatui.kernel.model.ids import fold
 from evatui.kernel.registry.capability import Capability
 from evatui.kernel.registry.diff import difference
+from evatui.kernel.registry.examples import Tried
 from evatui.kernel.registry.ruling import Ruling
 from evatui.kernel.storage.history import ABSENT
 
 __all__ = ["KNOWN", "Action", "Change", "compare", "main_verdicts", "plan_digest"]
 
-_BY_RUNNING = frozenset({Reason.LUA_LOAD_FAILED, Reason.HEALTH_FAILED})
+_BY_RUNNING = frozenset({Reason.LUA_LOAD_FAILED, Reason.HEALTH_FAILED, Reason.EXAMPLES_FAILED})
 """Refusals that only loading could give: the same bytes are not loaded again by themselves."""
 
 _BY_HAND = "hot_reload is off: reload it by hand"
@@ -49,6 +50,7 @@ class Change:
     diff: Mapping[str, Any] = field(default_factory=dict)
     reason: str = ""
     ruling: Ruling | None = None
+    tried: Tried = Tried()
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -59,7 +61,7 @@ class Change:
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
         """What a version that is no refusal says beside: it serves all the same."""
-        return self.verdict.warnings if isinstance(self.verdict, Candidate) else ()
+        return (*self.verdict.warnings, *self.tried.problems) if isinstance(self.verdict, Candidate) else ()
 
     @property
     def change_class(self) -> ChangeClass | None:
@@ -81,7 +83,7 @@ class Change:
             "digest": self.verdict.digest if self.verdict else None,
             "change_class": self.change_class.value if self.change_class else None,
             "diff": {**self.diff, "permissions": self.ruling.differences()} if self.ruling else dict(self.diff),
-            "examples": [],
+            "examples": [run.to_json() for run in self.tried.runs],
             "diagnostics": [diagnostic.to_json() for diagnostic in self.diagnostics],
             "warnings": [warning.to_json() for warning in self.warnings],
             "reason": self.reason,

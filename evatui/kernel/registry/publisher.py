@@ -8,12 +8,14 @@ from dataclasses import dataclass
 
 from evatui.kernel.admission.policy import Policy
 from evatui.kernel.admission.verdict import Candidate, Rejection
+from evatui.kernel.lua.engine import LoadedProgram
 from evatui.kernel.model.call import Actor
 from evatui.kernel.model.clock import Clock
 from evatui.kernel.model.diagnostic import Reason
 from evatui.kernel.model.errors import ErrorKind, failure
 from evatui.kernel.model.lifecycle import State
 from evatui.kernel.registry.capability import KEPT_FOR_ROLLBACK, Capability
+from evatui.kernel.registry.examples import Examples, Tried
 from evatui.kernel.registry.gate import Gate
 from evatui.kernel.registry.generation import GenerationId
 from evatui.kernel.registry.registry import Registry
@@ -36,6 +38,7 @@ class Ended:
     name: GenerationId | None = None
     rejected: Rejection | None = None
     held: Ruling | None = None
+    tried: Tried = Tried()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,7 @@ class Publisher:
         gate: Gate,
         history: History,
         store: ContentStore,
+        examples: Examples,
         clock: Clock,
         max_live: int,
     ) -> None:
@@ -65,6 +69,7 @@ class Publisher:
         self._gate = gate
         self._history = history
         self._store = store
+        self._examples = examples
         self._clock = clock
         self._max_live = max_live
         self._coming: dict[str, _Coming] = {}
@@ -162,22 +167,36 @@ class Publisher:
             if unhealthy is not None:
                 registry.refuse(capability, unhealthy, actor)
                 return Ended(rejected=unhealthy)
+            tried = await self._tried(capability, candidate, loaded, ticket)
+            refusal = tried.refusal(candidate)
+            if refusal is not None:
+                registry.refuse(capability, refusal, actor)
+                return Ended(rejected=refusal, tried=tried)
             now = await asyncio.to_thread(self._pass, capability, candidate, ruling, name, ticket, fresh)
             if _overtaken(capability, ticket):
                 registry.forget_attempt(capability, actor)
                 return Ended()
             if now.held and ticket is not None:
                 registry.hold(capability, candidate, now, actor)
-                return Ended(held=now)
+                return Ended(held=now, tried=tried)
             if ticket is not None:
                 capability.quarantined.discard(ABSENT)
             self._shadow.settle(candidate, loaded)
             registry.publish(capability, candidate, loaded, name, actor)
             published = True
-            return Ended(name)
+            return Ended(name, tried=tried)
         finally:
             if not published:
                 loaded.close()
+
+    async def _tried(
+        self, capability: Capability, candidate: Candidate, loaded: LoadedProgram, ticket: int | None
+    ) -> Tried:
+        """A version that served in an earlier run, or comes back, has shown what it does."""
+        served = self._gate.starting and any(kept.digest == candidate.digest for kept in capability.kept)
+        if ticket is None or served:
+            return Tried()
+        return await self._examples.tried(candidate, loaded, capability.active)
 
     def _pass(
         self,

@@ -17,6 +17,7 @@ from evatui.kernel.model.lifecycle import State
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.records.codes import Code, Outcome
 from evatui.kernel.registry.capability import Capability
+from evatui.kernel.registry.examples import Examples
 from evatui.kernel.registry.gate import Gate
 from evatui.kernel.registry.plan import KNOWN, Action, Change, compare, main_verdicts, plan_digest
 from evatui.kernel.registry.publisher import Publisher
@@ -52,6 +53,7 @@ class Reloader:
         registry: Registry,
         scanner: Scanner,
         shadow: Shadow,
+        examples: Examples,
         publisher: Publisher,
         warden: Warden,
         gate: Gate,
@@ -65,6 +67,7 @@ class Reloader:
         self._registry = registry
         self._scanner = scanner
         self._shadow = shadow
+        self._examples = examples
         self._publisher = publisher
         self._warden = warden
         self._gate = gate
@@ -104,6 +107,10 @@ class Reloader:
 
         ``changed`` names files that must be read again, none of them: all.
         """
+        for path in changed:
+            owner = self._registry.capabilities.get(self._examples.owner(path) or "")
+            if owner is not None and owner.rejection is not None:
+                owner.again |= owner.rejection.diagnostics[0].reason is Reason.EXAMPLES_FAILED
         _, work = await self._look(changed, KERNEL, False, (), None)
         for task in work:
             task.add_done_callback(self._report)
@@ -201,11 +208,15 @@ class Reloader:
         if isinstance(loaded, Rejection):
             return replace(change, action=Action.REJECT, verdict=loaded)
         try:
-            unhealthy = await self._shadow.health(candidate, loaded, "plan", loaded.load_s)
+            refusal = await self._shadow.health(candidate, loaded, "plan", loaded.load_s)
+            if refusal is None:
+                serving = self._registry.capabilities.get(change.key)
+                tried = await self._examples.tried(candidate, loaded, serving.active if serving else None)
+                change, refusal = replace(change, tried=tried), tried.refusal(candidate)
         finally:
             loaded.close()
-        if unhealthy:
-            return replace(change, action=Action.REJECT, verdict=unhealthy)
+        if refusal is not None:
+            return replace(change, action=Action.REJECT, verdict=refusal)
         return change.waiting(change.ruling) if change.ruling is not None and change.ruling.held else change
 
     async def _apply(self, change: Change, actor: Actor) -> Change:
@@ -234,6 +245,7 @@ class Reloader:
             held.ruling = ruling  # it waits already; the policy may have changed what for
             return change.waiting(ruling)
         ended = await self._publisher.bring_up(capability, change.verdict, ruling, actor)
+        change = replace(change, tried=ended.tried)
         if ended.rejected is not None:
             return replace(change, action=Action.REJECT, verdict=ended.rejected)
         if ended.held is not None:

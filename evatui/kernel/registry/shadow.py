@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from evatui.kernel.admission.admit import function_line, lua_rejection
 from evatui.kernel.admission.verdict import Candidate, Rejection
-from evatui.kernel.host.host import CallScope, Host
+from evatui.kernel.host.host import BoundHost, CallScope, Host
 from evatui.kernel.lua.engine import Engine, LoadedProgram, LoadFailed
 from evatui.kernel.lua.outcome import BadValue, Outcome, Raised, Returned, Verdict
 from evatui.kernel.lua.program import Chunk, Program
@@ -74,20 +74,24 @@ class Shadow:
         if candidate.manifest.lua.health_check is None:
             return None
         allowed = max(0.0, _allowed(candidate) - spent_s)
-        host = self._host.bind(self.scope(candidate, generation, self._clock.monotonic() + TURN_S + allowed))
+        host = self.bind(candidate, generation, self._clock.monotonic() + TURN_S + allowed)
         return _unhealthy(candidate, await program.health(allowed_s=allowed, host=host))
 
-    def scope(self, candidate: Candidate, generation: str, deadline: float) -> CallScope:
-        return CallScope(
-            capability_id=candidate.manifest.id,
-            generation=generation,
-            request_id=new_id("health"),
-            trace_id=new_id("trace"),
-            deadline=deadline,
-            permissions=lambda: self._permissions(candidate),
-            limits=candidate.manifest.limits,
-            effects=False,
-            caller=KERNEL,
+    def bind(self, candidate: Candidate, generation: str, deadline: float) -> BoundHost:
+        """A host for a version that does not serve: it answers reads and refuses effects."""
+        return self._host.bind(
+            CallScope(
+                capability_id=candidate.manifest.id,
+                generation=generation,
+                request_id=new_id("health"),
+                trace_id=new_id("trace"),
+                deadline=deadline,
+                permissions=lambda: self._permissions(candidate),
+                limits=candidate.manifest.limits,
+                schema_version=candidate.manifest.state_schema,
+                effects=False,
+                caller=KERNEL,
+            )
         )
 
 

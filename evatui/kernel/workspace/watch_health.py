@@ -36,7 +36,7 @@ class WatchHealth(NamedTuple):
     def word(self) -> str:
         """Empty where changes are told by the system at once and none was dropped."""
         if self.blind_since is not None:
-            return f"blind since {self.blind_since[11:19]}"
+            return "blind"
         if self.how == "polling":
             return self.how
         return _times(self.overflows, "overflow") if self.overflows else ""

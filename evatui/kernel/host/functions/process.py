@@ -6,6 +6,7 @@ import asyncio
 import shlex
 from typing import Any
 
+from evatui.kernel.admission.redact import veiled_words
 from evatui.kernel.host.arguments import Arguments
 from evatui.kernel.host.asker import Asker, HostCall
 from evatui.kernel.host.ports import Command
@@ -28,7 +29,7 @@ async def spawn_process(asker: Asker, given: Arguments, call: HostCall) -> dict[
     stdin = given.take_text("stdin", "", limit=_MAX_STDIN, empty=True).encode()
     timeout_ms = given.take_number("timeout_ms", _DEFAULT_MS, 1, _MAX_MS) or _DEFAULT_MS
     given.done()
-    call.target = clean_line(shlex.join(argv), 1_000)
+    call.target = clean_line(shlex.join(veiled_words(argv)), 1_000)
     if any("\0" in word for word in argv):
         raise failure(ErrorKind.INVALID_INPUT, "spawn_process: no word of argv may hold a zero byte")
     if not any(covers_command(grant, argv) for grant in asker.scope.permissions().shell.commands):

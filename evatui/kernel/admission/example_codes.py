@@ -1,0 +1,25 @@
+"""The stable codes ``EVA-6xx`` (reload and rollout)."""
+
+from __future__ import annotations
+
+from evatui.kernel.model.code import Code
+from evatui.kernel.model.diagnostic import Reason
+
+__all__ = ["EXAMPLE_CODES"]
+
+EXAMPLE_CODES = (
+    Code(
+        "EVA-601",
+        Reason.EXAMPLES_FAILED,
+        "an example cannot be read",
+        "An example that is not understood shows nothing, and looks as if it did.",
+        "An example is {name, payload, user?, tags?, expect?: {result?, error_kind?}}; payload fits the input schema.",
+    ),
+    Code(
+        "EVA-602",
+        Reason.EXAMPLES_FAILED,
+        "an example gives another answer",
+        "Examples are run on a new version before it serves: what they say is what callers rely on.",
+        "Mend the handler, or the expectation where the new answer is meant; reload.examples: warn lets it serve.",
+    ),
+)
