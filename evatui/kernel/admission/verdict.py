@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from evatui.kernel.admission.credentials import CredentialMap, told
 from evatui.kernel.admission.schemas import CompiledSchema
 from evatui.kernel.model.diagnostic import Diagnostic, Reason, Span
 from evatui.kernel.model.manifest import Isolation, Manifest
@@ -18,9 +20,10 @@ __all__ = ["Candidate", "Rejection", "Verdict"]
 class Candidate:
     """A version that may be loaded.
 
-    ``permissions`` is what manifest and policy both give; ``isolation`` where it is to run, never ``AUTO``.
-    ``warnings`` are rendered. ``places`` says where in the manifest things stand that a later stage may find
-    wrong: ``id``, ``lua.script``, ``lua.entry``, ``lua.health_check``, ``isolation`` (those that are written there).
+    ``permissions`` is what manifest and policy both give, ``credentials`` those of the policy that they name, as it
+    defined them; ``isolation`` where it is to run, never ``AUTO``. ``warnings`` are rendered. ``places`` says where in
+    the manifest things stand that a later stage may find wrong: ``id``, ``lua.script``, ``lua.entry``,
+    ``lua.health_check``, ``isolation`` (those that are written there).
     """
 
     manifest: Manifest
@@ -31,6 +34,7 @@ class Candidate:
     isolation: Isolation
     warnings: tuple[Diagnostic, ...] = ()
     places: Mapping[str, Span] = field(default_factory=dict)
+    credentials: CredentialMap = field(default_factory=dict)
 
     @property
     def id(self) -> str:
@@ -44,6 +48,13 @@ class Candidate:
     def digest(self) -> str:
         """Of the whole closure."""
         return self.snapshot.digest
+
+    @property
+    def terms(self) -> str:
+        """What a person decides about: the closure and, where it has any, its credentials, as one digest."""
+        if not self.credentials:
+            return self.digest
+        return hashlib.sha256(f"{self.digest}{told(self.credentials)}".encode()).hexdigest()
 
     @property
     def script_digest(self) -> str:

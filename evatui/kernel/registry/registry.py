@@ -145,7 +145,7 @@ class Registry:
         """A sound version that waits for a person; whatever serves goes on serving."""
         attempt = capability.attempt
         assert attempt is not None  # it was loaded in the shadow
-        attempt.digest, attempt.ruling = candidate.digest, ruling
+        attempt.digest, attempt.ruling = candidate.terms, ruling
         capability.rejection = None
         capability.denied = False
         reason = ruling.reason.value if ruling.reason else ""
@@ -168,7 +168,7 @@ class Registry:
             capability_id=capability.id,
             generation=generation,
             reason=reason,
-            digest=candidate.digest,
+            digest=candidate.terms,
         )
         self.on_change()
 
