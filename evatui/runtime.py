@@ -115,7 +115,7 @@ class Runtime:
             events=self.bus,
             invoke=self.call,
             clock=clock,
-            outside=Outside(Http(), Processes(), Credentials(in_force.credentials, os.environ)),
+            outside=Outside(Http(), Processes(), Credentials(os.environ)),
         )
         self.trust = Trust(home, layout.root, writes=writes)
         self.gate = Gate(GrantBook(database), self.trust, clock)
@@ -146,7 +146,7 @@ class Runtime:
         self._restoring = Restoring(self.registry, self.reloader, publisher, self.gate, store, layout, self.sandbox)
         self.operations = Operations(self.registry, self.reloader, self._restoring, self.warden, self.history, clock)
         self.approvals = Approvals(self.registry, self.reloader, self.gate, clock)
-        self.calls = Calls(self.registry, host, audit, clock, in_force.permissions, in_force.levels, layout.name)
+        self.calls = Calls(self.registry, host, audit, clock, in_force, layout.name)
         self.shadow = shadow
         self._keeper = Keeper(layout.state_dir, lock, audit, databases)
         self._keeping: asyncio.Task[None] | None = None

@@ -21,6 +21,7 @@ def show_inspected(screen: Screen, data: Mapping[str, Any]) -> None:
     screen.show(_title(data))
     for name, value in _facts(data):
         screen.line(f"  {name:<10}{value}")
+    show_diagnostics(screen, data.get("warnings") or ())
     _permissions(screen, data["permissions"]["explained"])
     if held := data.get("held"):
         screen.line("")

@@ -126,7 +126,9 @@ def _shadowed(runtime: Runtime) -> list[dict[str, Any]]:
 
 
 def _row(capability: Capability) -> dict[str, Any]:
-    active = capability.active
+    """``on_disk.digest`` of a version that waits is the one that approves it."""
+    active, held = capability.active, capability.held
+    digest = held.digest if held is not None else capability.disk_digest
     candidate = active.candidate if active else capability.candidate
     manifest = candidate.manifest if candidate else capability.rejection.manifest if capability.rejection else None
     return {
@@ -142,7 +144,7 @@ def _row(capability: Capability) -> dict[str, Any]:
         "generation": active.name.id if active else None,
         "in_flight": capability.in_flight,
         "reason": reason_of(capability),
-        "on_disk": {"status": disk_status(capability), "digest": capability.disk_digest or None},
+        "on_disk": {"status": disk_status(capability), "digest": digest or None},
         "active": {"digest": active.digest if active else None},
         "path": capability.path,
     }

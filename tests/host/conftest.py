@@ -44,7 +44,7 @@ def open_ground(tmp_path: Path) -> Iterator[Callable[[], Ground]]:
             return ground.answer
 
         ground = Ground(root, events, audit)
-        outside = Outside(Http(ground.resolve), Processes(), Credentials(lambda: ground.credentials, ground.environ))
+        outside = Outside(Http(ground.resolve), Processes(), Credentials(ground.environ))
         ground.host = Host(layout, tree, StateStore(database), events, invoke, SYSTEM_CLOCK, outside)
         return ground
 

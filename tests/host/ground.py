@@ -66,6 +66,7 @@ class Ground:
             trace_id="tr_1",
             deadline=1_000.0,
             permissions=lambda: self.permissions,
+            credentials=lambda: self.credentials,
             limits=Limits(state_bytes=1_000),
             effects=True,
             caller=Actor(CallerType.CLI, "ada"),

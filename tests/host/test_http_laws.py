@@ -35,7 +35,7 @@ HOSTS = st.one_of(
 
 def credential(value: str, prefix: str = "Bearer ") -> Credential:
     defined = {"T": {"hosts": ["*"], "header": "Authorization", "prefix": prefix}}
-    return Credentials(lambda: defined, {"T": value}).take("T", ("T",))
+    return Credentials({"T": value}).take("T", ("T",), defined)
 
 
 @settings(max_examples=50, deadline=None)

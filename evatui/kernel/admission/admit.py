@@ -10,6 +10,7 @@ from typing import Any
 
 from evatui.kernel.admission.closure import check_integrity, check_schema, check_scripts, shelf_of
 from evatui.kernel.admission.codes import diagnose
+from evatui.kernel.admission.credentials import used
 from evatui.kernel.admission.fold import folded
 from evatui.kernel.admission.manifest import Reading, guess_id, read_manifest
 from evatui.kernel.admission.placement import placed
@@ -74,7 +75,9 @@ def admit(
         missing = tuple(sorted(snapshot.missing))
         return _rejected(snapshot, reading.id, found, manifest, missing, places_in(report.document))
     place = placed(manifest, policy)
-    return Candidate(manifest, snapshot, policy.effective(manifest), takes, gives, place, found)
+    permissions = policy.effective(manifest)
+    credentials = used(permissions, policy.credentials)
+    return Candidate(manifest, snapshot, permissions, takes, gives, place, found, credentials)
 
 
 def duplicates(verdicts: Sequence[Verdict], owners: Mapping[str, str]) -> list[Verdict]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from evatui.kernel.admission.credentials import CredentialMap
 from evatui.kernel.admission.manifest import permissions
 from evatui.kernel.admission.verdict import Candidate
 from evatui.kernel.model.manifest import Isolation
@@ -26,6 +27,7 @@ class Grant:
     limits: Mapping[str, int]
     input: str
     output: str
+    credentials: CredentialMap = field(default_factory=dict)
 
     @classmethod
     def of(cls, candidate: Candidate) -> Grant:
@@ -37,6 +39,7 @@ class Grant:
             asdict(manifest.limits),
             _digest(document_of(candidate.input.document)),
             _digest(document_of(candidate.output.document)),
+            candidate.credentials,
         )
 
     @classmethod
@@ -50,11 +53,14 @@ class Grant:
             raw["limits"],
             raw["input"],
             raw["output"],
+            raw.get("credentials", {}),
         )
 
     def text(self) -> str:
         """Equal grants give equal texts."""
         raw = {**_fields(self), "permissions": self.permissions.to_json(), "names": list(self.names)}
+        if self.credentials:
+            raw["credentials"] = {name: dict(one) for name, one in self.credentials.items()}
         return json.dumps(raw, sort_keys=True, separators=(",", ":"))
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from evatui.kernel.admission.credentials import CredentialMap, told
 from evatui.kernel.admission.report import MANIFEST_FAULTS, Report
 from evatui.kernel.admission.schemas import CompiledSchema
 from evatui.kernel.model.diagnostic import Diagnostic, Reason, Span
@@ -22,8 +24,8 @@ _PLACES = (("id",), ("lua", "script"), ("lua", "entry"), ("lua", "health_check")
 class Candidate:
     """A version that may be loaded.
 
-    ``permissions`` is what manifest and policy both give; ``isolation`` where it is to run, never ``AUTO``.
-    ``warnings`` are rendered.
+    ``permissions`` is what manifest and policy both give, ``credentials`` those of the policy that they name, as it
+    defined them; ``isolation`` where it is to run, never ``AUTO``. ``warnings`` are rendered.
     """
 
     manifest: Manifest
@@ -33,6 +35,7 @@ class Candidate:
     output: CompiledSchema
     isolation: Isolation
     warnings: tuple[Diagnostic, ...] = ()
+    credentials: CredentialMap = field(default_factory=dict)
 
     @property
     def id(self) -> str:
@@ -51,6 +54,13 @@ class Candidate:
     def digest(self) -> str:
         """Of the whole closure."""
         return self.snapshot.digest
+
+    @property
+    def terms(self) -> str:
+        """What a person decides about: the closure and, where it has any, its credentials, as one digest."""
+        if not self.credentials:
+            return self.digest
+        return hashlib.sha256(f"{self.digest}{told(self.credentials)}".encode()).hexdigest()
 
     @property
     def script_digest(self) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from evatui.kernel.admission.codes import diagnose
 from evatui.kernel.admission.compat import Direction, incompatibilities
+from evatui.kernel.admission.credentials import credential_changes
 from evatui.kernel.admission.grant import Grant
 from evatui.kernel.admission.permission_diff import FieldChange, limit_changes, permission_changes
 from evatui.kernel.admission.report import MANIFEST_FAULTS, Pointer, Report
@@ -65,13 +66,17 @@ def weigh(
     scales = _Scales(Report(written, MANIFEST_FAULTS))
     _names(candidate, before, providers, scales)
     if before is None:
-        fields = permission_changes(NOTHING, candidate.permissions)
+        fields = (
+            *permission_changes(NOTHING, candidate.permissions),
+            *credential_changes({}, candidate.credentials),
+        )
         if running:
             _appeared(candidate, fields, scales)
     else:
         after = Grant.of(candidate)
         fields = (
             *permission_changes(before.permissions, after.permissions),
+            *credential_changes(before.credentials, after.credentials),
             *limit_changes(before.limits, after.limits),
         )
         _permissions(before, fields, scales)
@@ -147,6 +152,8 @@ def _names(candidate: Candidate, before: Grant | None, providers: Mapping[str, s
 
 
 def _span(report: Report, change: FieldChange) -> Span:
+    if change.path.startswith("credentials."):  # the policy says more of them; the manifest only names them
+        return report.span(("permissions", "env"), label="named here")
     at: Pointer = ("permissions", *change.path.split("."))
     entry = (change.gained or change.after)[0]
     return report.span(report.item(at, entry), label="new")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -47,18 +47,17 @@ class Credential:
 
 
 class Credentials:
-    """``defined`` gives those of the policy in force; values are read from ``environ`` at the moment of use."""
+    """Values are read from ``environ`` at the moment of use."""
 
-    def __init__(self, defined: Callable[[], Mapping[str, Mapping[str, Any]]], environ: Mapping[str, str]) -> None:
-        self._defined = defined
+    def __init__(self, environ: Mapping[str, str]) -> None:
         self._environ = environ
 
-    def take(self, name: str, granted: tuple[str, ...]) -> Credential:
+    def take(self, name: str, granted: tuple[str, ...], definitions: Mapping[str, Mapping[str, Any]]) -> Credential:
         """Raises ``PolicyDenied`` where it is not granted or not defined, ``Unavailable`` where it has no value."""
         shown = clean_line(name, 128)
         if not any(covers_name(grant, name) for grant in granted):
             raise failure(ErrorKind.POLICY_DENIED, f"the credential {shown} is not granted: env does not cover it")
-        defined = self._defined().get(name)
+        defined = definitions.get(name)
         if defined is None:
             raise failure(ErrorKind.POLICY_DENIED, f"the policy defines no credential {shown}")
         value = self._environ.get(name, "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from evatui.kernel.model.call import Actor, CallReport, CallRequest
 from evatui.kernel.model.manifest import Limits
@@ -28,9 +28,10 @@ class InvokePort(Protocol):
 class CallScope:
     """One call of one generation.
 
-    ``permissions`` is asked at every host call. ``deadline`` is on the monotonic clock. ``caller`` asked for this
-    call, ``ancestors`` are the capability ids of its chain, this one's last. With ``effects`` False whatever changes
-    something is refused; with it, ``audit`` and ``reservation`` take the announcement of each effect.
+    ``permissions`` and ``credentials`` are asked at every host call. ``deadline`` is on the monotonic clock.
+    ``caller`` asked for this call, ``ancestors`` are the capability ids of its chain, this one's last. With
+    ``effects`` False whatever changes something is refused; with it, ``audit`` and ``reservation`` take the
+    announcement of each effect.
     """
 
     capability_id: str
@@ -47,6 +48,8 @@ class CallScope:
     user: str | None = None
     tags: Mapping[str, str] = field(default_factory=dict)
     schema_version: int = 1
+    credentials: Callable[[], Mapping[str, Mapping[str, Any]]] = dict
+    """By name, as the policy defines them, and as far as this version may use them."""
     reported: Callable[[], None] = _nobody_listens
     """Called with each report of progress, on the thread of Lua: must be cheap, must not raise."""
     audit: AuditLog | None = None

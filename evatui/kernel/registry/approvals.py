@@ -70,7 +70,7 @@ class Approvals:
         )
         await self._reloader.run(actor=actor, explicit=True, ids=(capability.id,))
         serving = capability.active
-        serves = serving is not None and serving.digest == digest
+        serves = serving is not None and serving.candidate.terms == digest
         still = capability.held.ruling if capability.held is not None else None
         note = "" if serves else _SERVES_ON_START if still is not None else f"it is {capability.state}"
         return Receipt(
@@ -88,7 +88,7 @@ class Approvals:
         """Forgets an approval that has not taken effect. Raises `CallFailed` ``Conflict`` where that version serves."""
         started = self._clock.monotonic()
         capability = self._known(capability_id)
-        if capability.active is not None and capability.active.digest == digest:
+        if capability.active is not None and capability.active.candidate.terms == digest:
             message = f"that version of {capability.id} serves already: roll it back instead"
             raise failure(ErrorKind.CONFLICT, message)
         if self._gate.approval(capability.id, digest) is None:
@@ -192,7 +192,7 @@ class Approvals:
     def _waiting(self, capability_id: str) -> tuple[Capability, Attempt, Candidate]:
         capability = self._known(capability_id)
         held, candidate = capability.held, capability.candidate
-        if held is None or candidate is None or candidate.digest != held.digest:
+        if held is None or candidate is None or candidate.terms != held.digest:
             raise failure(ErrorKind.CONFLICT, f"no version of {capability.id} waits for approval")
         return capability, held, candidate
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from evatui.kernel.admission.verdict import Candidate
 from evatui.kernel.host.host import BoundHost, CallScope, Host
 from evatui.kernel.lua.outcome import Outcome
 from evatui.kernel.model.call import CallReport, CallRequest, Response
@@ -18,11 +17,11 @@ from evatui.kernel.model.clock import Clock, rfc3339
 from evatui.kernel.model.errors import CallError, CallFailed, ErrorKind, failure
 from evatui.kernel.model.ids import new_id
 from evatui.kernel.model.manifest import AuditLevels
-from evatui.kernel.model.permissions import Permissions
 from evatui.kernel.records.audit import AuditLog, Reservation
 from evatui.kernel.registry.call_record import call_record
 from evatui.kernel.registry.capability import Capability
 from evatui.kernel.registry.generation import Generation
+from evatui.kernel.registry.in_force import InForce
 from evatui.kernel.registry.interpret import interpret
 from evatui.kernel.registry.payload import admitted, handed
 from evatui.kernel.registry.registry import Registry
@@ -54,7 +53,7 @@ class Flight:
 
 
 class Calls:
-    """Answers calls. ``permissions`` and ``levels`` give what holds for a candidate at the time of asking."""
+    """Answers calls."""
 
     def __init__(
         self,
@@ -62,8 +61,7 @@ class Calls:
         host: Host,
         audit: AuditLog,
         clock: Clock,
-        permissions: Callable[[Candidate], Permissions],
-        levels: Callable[[Candidate], AuditLevels],
+        in_force: InForce,
         workspace: str,
     ) -> None:
         self.flights: dict[str, Flight] = {}
@@ -73,8 +71,7 @@ class Calls:
         self._host = host
         self._audit = audit
         self._clock = clock
-        self._permissions = permissions
-        self._levels = levels
+        self._in_force = in_force
         self._workspace = workspace
 
     async def call(self, request: CallRequest) -> CallReport:
@@ -203,7 +200,8 @@ class Calls:
             request_id=request.request_id,
             trace_id=request.trace_id,
             deadline=flight.deadline,
-            permissions=lambda: self._permissions(candidate),
+            permissions=lambda: self._in_force.permissions(candidate),
+            credentials=lambda: self._in_force.credentials(candidate),
             limits=manifest.limits,
             schema_version=manifest.state_schema,
             effects=True,
@@ -224,7 +222,7 @@ class Calls:
             response,
             capability_id=flight.capability.id if flight.capability else None,
             generation=flight.generation,
-            levels=self._levels(flight.generation.candidate) if flight.generation else AuditLevels(),
+            levels=self._in_force.levels(flight.generation.candidate) if flight.generation else AuditLevels(),
             host_calls=flight.host.account() if flight.host else (),
             duration_us=int((self._clock.monotonic() - flight.started) * 1_000_000),
         )

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from evatui.kernel.admission.codes import diagnose
+from evatui.kernel.admission.credentials import common
 from evatui.kernel.admission.grant import Grant, document_of
 from evatui.kernel.admission.policy import Policy
 from evatui.kernel.admission.render import render
@@ -92,6 +93,13 @@ class Gate:
         if part is not None and not in_place:
             self.trust.serves(part, self._clock.now())
 
+    def within(self, candidate: Candidate) -> Candidate:
+        """A version that served before, with no more credentials than the last grant of its id has."""
+        text = self._grants.get(candidate.id)
+        if text is None or not candidate.credentials:
+            return candidate
+        return replace(candidate, credentials=common(Grant.read(text).credentials, candidate.credentials))
+
     def approve(self, candidate: Candidate, policy: Policy, approval: Approval) -> None:
         """Records an approval of this version; it is trusted with what it may do from now on."""
         self._book.approve(approval)
@@ -111,10 +119,10 @@ class Gate:
         text = self._grants.get(candidate.id)
         before = Grant.read(text) if text is not None else None
         if self.starting:
-            self._found[candidate.id] = candidate.digest
-        running = self._found.get(candidate.id) != candidate.digest
+            self._found[candidate.id] = candidate.terms
+        running = self._found.get(candidate.id) != candidate.terms
         weighed = weigh(candidate, before, running=running, providers=others, document=self._document)
-        approval = self.approval(candidate.id, candidate.digest)
+        approval = self.approval(candidate.id, candidate.terms)
         part = part_of(candidate, policy)
         untrusted = part is not None and not self.trust.has(part)
         waits = list(self._waits(candidate, policy, weighed, approval))
@@ -166,6 +174,6 @@ def _how(candidate: Candidate, policy: Policy, restart: bool) -> str:
     who = policy.settings["approvals"]["widening"]
     if who == "never":
         return "The policy allows no approval (approvals: {widening: never}): take it out of the manifest."
-    command = f"eva capability approve {candidate.id} --digest {candidate.digest}"
+    command = f"eva capability approve {candidate.id} --digest {candidate.terms}"
     how = "Approve it in the console (a, approve)" if who == "console" else f"Approve it: {command}"
     return f"{how}, then start the runtime again." if restart else how

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
+from evatui.kernel.admission.credentials import CredentialMap, common
 from evatui.kernel.admission.policy import Policy
 from evatui.kernel.admission.verdict import Candidate
 from evatui.kernel.model.manifest import AuditLevels
@@ -27,7 +27,7 @@ class InForce:
         policy = self._policy()
         return policy.audit_levels(candidate.manifest) if policy else AuditLevels()
 
-    def credentials(self) -> Mapping[str, Mapping[str, Any]]:
-        """By name, as the policy defines them."""
+    def credentials(self, candidate: Candidate) -> CredentialMap:
+        """What the candidate was judged with, as far as the policy still defines it."""
         policy = self._policy()
-        return policy.credentials if policy else {}
+        return common(candidate.credentials, policy.credentials) if policy else {}

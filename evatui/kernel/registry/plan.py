@@ -80,7 +80,7 @@ class Change:
             "action": self.action.value,
             "from": self.source,
             "to": self.target,
-            "digest": self.verdict.digest if self.verdict else None,
+            "digest": _named(self.verdict),
             "change_class": self.change_class.value if self.change_class else None,
             "diff": {**self.diff, "permissions": self.ruling.differences()} if self.ruling else dict(self.diff),
             "examples": [run.to_json() for run in self.tried.runs],
@@ -157,7 +157,7 @@ def _judge(candidate: Candidate, capability: Capability | None, explicit: bool) 
     digest = candidate.snapshot.digest
     if capability is None or capability.gone:
         return Action.ADD, ""
-    if capability.active is not None and capability.active.digest == digest:
+    if capability.active is not None and capability.active.candidate.terms == candidate.terms:
         return Action.UNCHANGED, ""
     if digest in capability.quarantined:
         return Action.HOLD, Reason.QUARANTINED.value
@@ -177,12 +177,17 @@ def _rests(candidate: Candidate, capability: Capability) -> bool:
     return not candidate.manifest.enabled or capability.hold is not None
 
 
+def _named(verdict: Candidate | Rejection | None) -> str | None:
+    """The digest that a person names it by."""
+    return verdict.terms if isinstance(verdict, Candidate) else verdict.digest if verdict else None
+
+
 def plan_digest(changes: Iterable[Change], epoch: str) -> str:
     """Names a plan: the same digest is the same set of changes over the same bytes and policy."""
     hashed = hashlib.sha256(epoch.encode())
     for change in changes:
         verdict = change.verdict
-        digest = verdict.snapshot.digest if isinstance(verdict, Candidate) else verdict.digest if verdict else ""
+        digest = _named(verdict) or ""
         waits = change.ruling.reason if change.ruling is not None else None
         hashed.update(f"\n{change.key}\t{change.action}\t{change.source}\t{digest}\t{waits}".encode())
     return hashed.hexdigest()

@@ -83,12 +83,12 @@ class Publisher:
         every load for ever.
         """
         coming = self._coming.get(capability.id)
-        if coming is None or (coming.digest, coming.ticket) != (candidate.digest, capability.wanted):
+        if coming is None or (coming.digest, coming.ticket) != (candidate.terms, capability.wanted):
             capability.wanted += 1
             task = asyncio.get_running_loop().create_task(
                 self._bring_up(capability, candidate, ruling, actor, capability.wanted)
             )
-            coming = self._coming[capability.id] = _Coming(candidate.digest, capability.wanted, task)
+            coming = self._coming[capability.id] = _Coming(candidate.terms, capability.wanted, task)
         try:
             return await asyncio.shield(coming.task)
         finally:
@@ -124,12 +124,15 @@ class Publisher:
             while capability.live >= self._max_live and not _overtaken(capability, ticket):
                 capability.room.clear()
                 await capability.room.wait()
-            serving = capability.active.digest if capability.active else None
-            known = ticket is not None and candidate.digest in {serving, *capability.quarantined}
+            serving = capability.active.candidate if capability.active else None
+            same = serving is not None and candidate.terms == serving.terms
+            known = ticket is not None and (same or candidate.digest in capability.quarantined)
+            # Two generations may be of the same bytes, where the policy changed: each has a name of its own.
+            fresh = fresh or (serving is not None and serving.digest == candidate.digest)
             if known or _overtaken(capability, ticket):
                 return Ended()
             rests = not candidate.manifest.enabled or (ticket is not None and capability.hold is not None)
-            self._registry.begin(capability, actor, resumes="" if rests else candidate.digest)
+            self._registry.begin(capability, actor, resumes="" if rests else candidate.terms)
             if rests:
                 self._rest(capability, candidate, actor)
                 return Ended()

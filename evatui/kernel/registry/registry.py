@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Coroutine, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
 
 from evatui.kernel.admission.verdict import Candidate, Rejection
 from evatui.kernel.lua.engine import LoadedProgram
@@ -20,9 +19,11 @@ from evatui.kernel.model.diagnostic import Reason
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.lifecycle import State
 from evatui.kernel.records.codes import Code, Outcome
-from evatui.kernel.registry.capability import Attempt, Capability, Past, Remembered
+from evatui.kernel.registry.capability import Attempt, Capability, Remembered
+from evatui.kernel.registry.edges import Edges
 from evatui.kernel.registry.generation import Generation, GenerationId
 from evatui.kernel.registry.journal import Journal
+from evatui.kernel.registry.leaving import Leaving
 from evatui.kernel.registry.limiter import Limiter
 from evatui.kernel.registry.refusals import Refusals
 from evatui.kernel.registry.ruling import Ruling
@@ -47,7 +48,8 @@ class Registry:
         self.on_change: Callable[[], None] = lambda: None
         """Called whenever an edge was taken or a refusal came or went; must be cheap."""
         self._clock = clock
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._edges = Edges(self.trail, journal, lambda: self.on_change())
+        self._leaving = Leaving(self._edges, journal, clock)
 
     # -- attempts ---------------------------------------------------------------------------
 
@@ -87,9 +89,9 @@ class Registry:
             attempt, capability.parked = capability.parked, None
         if attempt is None:
             attempt = Attempt(State.PENDING, self.journal.at())
-            self._edge(capability, None, State.PENDING, None, actor)
+            self._edges.step(capability, None, State.PENDING, None, actor)
         else:
-            self._move(capability, attempt, State.PENDING, actor)
+            self._edges.move(capability, attempt, State.PENDING, actor)
         attempt.name = None
         capability.attempt = attempt
         capability.again = False
@@ -107,7 +109,7 @@ class Registry:
         """The attempt ends in Rejected; whatever serves goes on serving."""
         attempt = capability.attempt or self.begin(capability, actor)
         capability.denied = False
-        self._move(capability, attempt, State.REJECTED, actor, rejection.diagnostics[0].reason.value)
+        self._edges.move(capability, attempt, State.REJECTED, actor, rejection.diagnostics[0].reason.value)
         self._tell_refused(capability, rejection, State.REJECTED, actor)
 
     def deny(self, capability: Capability, rejection: Rejection, actor: Actor) -> None:
@@ -139,13 +141,13 @@ class Registry:
         if attempt is not None:
             attempt.name = name
             if attempt.state is not State.SHADOW:
-                self._move(capability, attempt, State.SHADOW, actor)
+                self._edges.move(capability, attempt, State.SHADOW, actor)
 
     def hold(self, capability: Capability, candidate: Candidate, ruling: Ruling, actor: Actor) -> None:
         """A sound version that waits for a person; whatever serves goes on serving."""
         attempt = capability.attempt
         assert attempt is not None  # it was loaded in the shadow
-        attempt.digest, attempt.ruling = candidate.digest, ruling
+        attempt.digest, attempt.ruling = candidate.terms, ruling
         capability.rejection = None
         capability.denied = False
         reason = ruling.reason.value if ruling.reason else ""
@@ -168,7 +170,7 @@ class Registry:
             capability_id=capability.id,
             generation=generation,
             reason=reason,
-            digest=candidate.digest,
+            digest=candidate.terms,
         )
         self.on_change()
 
@@ -176,7 +178,7 @@ class Registry:
         """What was refused on disk is no longer there: the disk holds what serves, or nothing."""
         capability.rejection = None
         if capability.attempt is not None:
-            self._move(capability, capability.attempt, State.UNREGISTERED, actor)
+            self._edges.move(capability, capability.attempt, State.UNREGISTERED, actor)
             capability.attempt = None
 
     def park(self, capability: Capability, candidate: Candidate, actor: Actor, reason: str) -> None:
@@ -188,8 +190,8 @@ class Registry:
     def _rest(self, capability: Capability, digest: str, actor: Actor, reason: str) -> None:
         attempt = capability.attempt
         if attempt is not None:
-            self._move(capability, attempt, State.DISABLED, actor, reason)
-            self._drop_parked(capability, actor)
+            self._edges.move(capability, attempt, State.DISABLED, actor, reason)
+            self._edges.drop_parked(capability, actor)
             capability.parked, capability.attempt = attempt, None
         capability.parked_digest = digest
 
@@ -212,9 +214,9 @@ class Registry:
         capability.rejection = None
         capability.denied = False
         if capability.attempt is not None:
-            self._move(capability, capability.attempt, State.ACTIVE, actor)
+            self._edges.move(capability, capability.attempt, State.ACTIVE, actor)
             capability.attempt = None
-        self._drop_parked(capability, actor)
+        self._edges.drop_parked(capability, actor)
         self.journal.tell(
             "loaded",
             capability.id,
@@ -234,7 +236,7 @@ class Registry:
         )
         capability.keep(generation)
         if old is not None:
-            self._drain(capability, old, State.UNREGISTERED, actor, successor=generation)
+            self._leaving.drain(capability, old, State.UNREGISTERED, actor, successor=generation)
         return generation
 
     # -- leaving ----------------------------------------------------------------------------
@@ -251,7 +253,7 @@ class Registry:
             return None
         self.table = self.table.without(capability.id)
         capability.active = None
-        return self._drain(capability, old, end, actor, reason=reason, timeout_ms=timeout_ms)
+        return self._leaving.drain(capability, old, end, actor, reason=reason, timeout_ms=timeout_ms)
 
     def stop(self, capability: Capability, actor: Actor) -> None:
         """The manifest is gone: no new calls from now on."""
@@ -261,151 +263,17 @@ class Registry:
     def forget(self, capability: Capability, actor: Actor) -> None:
         """Lets go of what does not serve; the capability is unregistered once the last call has ended."""
         self.forget_attempt(capability, actor)
-        self._drop_parked(capability, actor)
+        self._edges.drop_parked(capability, actor)
         if not capability.draining:
-            self._unregistered(capability, None, actor)
-
-    def _drain(
-        self,
-        capability: Capability,
-        generation: Generation,
-        end: State,
-        actor: Actor,
-        *,
-        successor: Generation | None = None,
-        reason: str = "",
-        timeout_ms: int | None = None,
-    ) -> asyncio.Task[int]:
-        self._move_generation(capability, generation, State.DRAINING, actor, reason)
-        capability.draining.append(generation)
-        seconds = (generation.manifest.reload.drain_timeout_ms if timeout_ms is None else timeout_ms) / 1000
-        generation.drain_deadline = self._clock.monotonic() + seconds
-        self.journal.tell(
-            "draining", capability.id, State.DRAINING, generation=generation.name.id, reason=reason or None, actor=actor
-        )
-        published = (successor.name.id, successor.since) if successor else None
-        return self._spawn(self._drained(capability, generation, end, actor, seconds, published, reason))
-
-    async def _drained(
-        self,
-        capability: Capability,
-        generation: Generation,
-        end: State,
-        actor: Actor,
-        seconds: float,
-        published: tuple[str, str] | None,
-        reason: str,
-    ) -> int:
-        cut = 0
-        try:
-            await asyncio.wait_for(generation.idle.wait(), seconds)
-        except TimeoutError:
-            cut = generation.program.kill(ErrorKind.CANCELLED)
-            await generation.idle.wait()
-        generation.program.close()
-        self._move_generation(capability, generation, end, actor, reason)
-        capability.draining.remove(generation)
-        capability.past.append(Past(generation.name, generation.manifest.version, generation.digest, self.journal.at()))
-        capability.room.set()
-        if end is State.DISABLED:
-            self._drop_parked(capability, actor)
-            capability.parked = Attempt(State.DISABLED, self.journal.at(), generation.name)
-            capability.parked_digest = generation.digest
-            capability.since = self.journal.at()
-        self._tell_ended(capability, generation.name.id, actor, cut, published)
-        return cut
-
-    def _tell_ended(
-        self, capability: Capability, ended: str, actor: Actor, cut: int, published: tuple[str, str] | None
-    ) -> None:
-        self.journal.write(
-            Code.CAPABILITY_DRAINED,
-            Outcome.ERROR if cut else Outcome.OK,
-            actor,
-            capability_id=capability.id,
-            generation=ended,
-            cut=cut,
-        )
-        if published is not None:
-            self.journal.tell(
-                "reloaded",
-                capability.id,
-                capability.state,
-                generation=published[0],
-                from_generation=ended,
-                actor=actor,
-                published_at=published[1],
-                cut=cut,
-            )
-        elif capability.gone:
-            self._unregistered(capability, ended, actor)
-
-    def _unregistered(self, capability: Capability, ended: str | None, actor: Actor) -> None:
-        capability.since = self.journal.at()
-        self.journal.tell("unregistered", capability.id, State.UNREGISTERED, generation=ended, actor=actor)
-        self.journal.write(
-            Code.CAPABILITY_UNREGISTERED, Outcome.OK, actor, capability_id=capability.id, generation=ended
-        )
+            self._leaving.unregistered(capability, None, actor)
 
     async def close(self, timeout_ms: int) -> int:
         """Stops routing, drains everything within ``timeout_ms`` and returns the number of calls cut."""
         for capability in list(self.capabilities.values()):
             self.withdraw(capability, State.UNREGISTERED, KERNEL, "runtime stops", timeout_ms)
-        cut = 0
-        while self._tasks:
-            results = await asyncio.gather(*self._tasks, return_exceptions=True)
-            cut += sum(result for result in results if isinstance(result, int))
-        return cut
+        return await self._leaving.ended()
 
     def cut(self) -> int:
         """Ends every call in flight now: an operator who does not want to wait any longer."""
         generations = (g for capability in self.capabilities.values() for g in capability.generations)
         return sum(generation.program.kill(ErrorKind.CANCELLED) for generation in generations)
-
-    # -- edges ------------------------------------------------------------------------------
-
-    def _spawn(self, work: Coroutine[Any, Any, int]) -> asyncio.Task[int]:
-        task = asyncio.get_running_loop().create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return task
-
-    def _drop_parked(self, capability: Capability, actor: Actor) -> None:
-        if capability.parked is not None:
-            self._move(capability, capability.parked, State.UNREGISTERED, actor)
-            capability.parked = None
-
-    def _move(self, capability: Capability, slot: Attempt, new: State, actor: Actor, reason: str = "") -> None:
-        self._edge(capability, slot.state, new, slot.name, actor, reason)
-        slot.state = new
-        slot.since = self.journal.at()
-        if capability.active is None:
-            capability.since = slot.since
-
-    def _move_generation(
-        self, capability: Capability, generation: Generation, new: State, actor: Actor, reason: str
-    ) -> None:
-        self._edge(capability, generation.state, new, generation.name, actor, reason)
-        generation.state = new
-        generation.since = self.journal.at()
-
-    def _edge(
-        self,
-        capability: Capability,
-        old: State | None,
-        new: State,
-        name: GenerationId | None,
-        actor: Actor,
-        reason: str = "",
-    ) -> None:
-        self.trail.step(
-            capability.id,
-            old,
-            new,
-            at=self.journal.at(),
-            actor=actor.id or actor.type.value,
-            generation=name.id if name else "",
-            number=name.short if name else "",
-            reason=reason,
-        )
-        self.on_change()

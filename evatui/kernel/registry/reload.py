@@ -241,7 +241,7 @@ class Reloader:
             return change
         ruling, held = change.ruling, capability.held
         assert ruling is not None  # whatever may go into service was ruled on
-        if held is not None and held.digest == change.verdict.digest and ruling.held and capability.hold is None:
+        if held is not None and held.digest == change.verdict.terms and ruling.held and capability.hold is None:
             held.ruling = ruling  # it waits already; the policy may have changed what for
             return change.waiting(ruling)
         ended = await self._publisher.bring_up(capability, change.verdict, ruling, actor)

@@ -60,7 +60,8 @@ class Restoring:
             raise failure(
                 ErrorKind.CONFLICT, f"{kept.name.short} of {capability.id} cannot be brought back: {lost}"
             ) from None
-        return admit(snapshot, layout=self._layout, policy=self._policy(), sandbox=self._sandbox)
+        verdict = admit(snapshot, layout=self._layout, policy=self._policy(), sandbox=self._sandbox)
+        return self._gate.within(verdict) if isinstance(verdict, Candidate) else verdict
 
     async def serve(
         self, capability: Capability, kept: Kept, candidate: Candidate, actor: Actor, *, fresh: bool = True

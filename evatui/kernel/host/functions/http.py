@@ -184,7 +184,7 @@ def _reach(host: str) -> Reach:
 
 
 def _credential(asker: Asker, name: str, url: Url, headers: dict[str, str]) -> Credential:
-    found = asker.parts.outside.credentials.take(name, asker.scope.permissions().env)
+    found = asker.parts.outside.credentials.take(name, asker.scope.permissions().env, asker.scope.credentials())
     if not found.goes_to(url.host):
         message = f"the credential {found.name} does not go to {clean_line(url.host, 256)}"
         raise failure(ErrorKind.POLICY_DENIED, message)

@@ -1,0 +1,127 @@
+"""How a generation leaves: no new calls, time for the running ones, then its states are freed, and it is told."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+
+from evatui.kernel.model.call import Actor
+from evatui.kernel.model.clock import Clock
+from evatui.kernel.model.errors import ErrorKind
+from evatui.kernel.model.lifecycle import State
+from evatui.kernel.records.codes import Code, Outcome
+from evatui.kernel.registry.capability import Attempt, Capability, Past
+from evatui.kernel.registry.edges import Edges
+from evatui.kernel.registry.generation import Generation
+from evatui.kernel.registry.journal import Journal
+
+__all__ = ["Leaving"]
+
+
+class Leaving:
+    """For generations that the table no longer has."""
+
+    def __init__(self, edges: Edges, journal: Journal, clock: Clock) -> None:
+        self._edges = edges
+        self._journal = journal
+        self._clock = clock
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    def drain(
+        self,
+        capability: Capability,
+        generation: Generation,
+        end: State,
+        actor: Actor,
+        *,
+        successor: Generation | None = None,
+        reason: str = "",
+        timeout_ms: int | None = None,
+    ) -> asyncio.Task[int]:
+        self._edges.move_generation(capability, generation, State.DRAINING, actor, reason)
+        capability.draining.append(generation)
+        seconds = (generation.manifest.reload.drain_timeout_ms if timeout_ms is None else timeout_ms) / 1000
+        generation.drain_deadline = self._clock.monotonic() + seconds
+        self._journal.tell(
+            "draining", capability.id, State.DRAINING, generation=generation.name.id, reason=reason or None, actor=actor
+        )
+        published = (successor.name.id, successor.since) if successor else None
+        return self._spawn(self._drained(capability, generation, end, actor, seconds, published, reason))
+
+    async def _drained(
+        self,
+        capability: Capability,
+        generation: Generation,
+        end: State,
+        actor: Actor,
+        seconds: float,
+        published: tuple[str, str] | None,
+        reason: str,
+    ) -> int:
+        cut = 0
+        try:
+            await asyncio.wait_for(generation.idle.wait(), seconds)
+        except TimeoutError:
+            cut = generation.program.kill(ErrorKind.CANCELLED)
+            await generation.idle.wait()
+        generation.program.close()
+        self._edges.move_generation(capability, generation, end, actor, reason)
+        capability.draining.remove(generation)
+        capability.past.append(
+            Past(generation.name, generation.manifest.version, generation.digest, self._journal.at())
+        )
+        capability.room.set()
+        if end is State.DISABLED:
+            self._edges.drop_parked(capability, actor)
+            capability.parked = Attempt(State.DISABLED, self._journal.at(), generation.name)
+            capability.parked_digest = generation.digest
+            capability.since = self._journal.at()
+        self._tell_ended(capability, generation.name.id, actor, cut, published)
+        return cut
+
+    def _tell_ended(
+        self, capability: Capability, ended: str, actor: Actor, cut: int, published: tuple[str, str] | None
+    ) -> None:
+        self._journal.write(
+            Code.CAPABILITY_DRAINED,
+            Outcome.ERROR if cut else Outcome.OK,
+            actor,
+            capability_id=capability.id,
+            generation=ended,
+            cut=cut,
+        )
+        if published is not None:
+            self._journal.tell(
+                "reloaded",
+                capability.id,
+                capability.state,
+                generation=published[0],
+                from_generation=ended,
+                actor=actor,
+                published_at=published[1],
+                cut=cut,
+            )
+        elif capability.gone:
+            self.unregistered(capability, ended, actor)
+
+    def unregistered(self, capability: Capability, ended: str | None, actor: Actor) -> None:
+        capability.since = self._journal.at()
+        self._journal.tell("unregistered", capability.id, State.UNREGISTERED, generation=ended, actor=actor)
+        self._journal.write(
+            Code.CAPABILITY_UNREGISTERED, Outcome.OK, actor, capability_id=capability.id, generation=ended
+        )
+
+    async def ended(self) -> int:
+        """Waits for all that drains; returns the number of calls that were cut."""
+        cut = 0
+        while self._tasks:
+            results = await asyncio.gather(*self._tasks, return_exceptions=True)
+            cut += sum(result for result in results if isinstance(result, int))
+        return cut
+
+    def _spawn(self, work: Coroutine[Any, Any, int]) -> asyncio.Task[int]:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
