@@ -14,6 +14,7 @@ from tests.bundled.harness import ROOT, Serving
 
 GUIDE = (ROOT / "docs/writing-capabilities.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(yaml|json|lua)\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
+"""Those that are files; what is only a part of one is marked as an excerpt."""
 NAMES = [
     ("yaml", "capabilities/greet.yaml"),
     ("json", "schemas/greet.input.json"),

@@ -167,6 +167,33 @@ async def test_an_unreadable_folder_is_named_and_watched_once_it_can_be(watching
     assert watch.health.unreadable == ()
 
 
+async def test_folders_that_come_and_go_without_end_do_not_keep_the_watch_from_telling(workspace: Path) -> None:
+    done = threading.Event()
+    made = 0
+
+    def make() -> None:
+        nonlocal made
+        while not done.is_set():
+            (workspace / "capabilities" / f"f{made % 50}").mkdir()
+            made += 1
+            if made >= 50:
+                (workspace / "capabilities" / f"f{made % 50}").rmdir()
+
+    maker = asyncio.get_running_loop().run_in_executor(None, make)
+    watch = Watch(open_layout(workspace))
+    try:
+        await everything(watch)
+        before = made
+        await everything(watch)
+        assert made > before
+    finally:
+        done.set()
+        await maker
+    await asyncio.to_thread((workspace / "capabilities" / "last.yaml").touch)
+    await heard(watch, "capabilities/last.yaml")
+    await watch.close()
+
+
 # -- what the system drops --------------------------------------------------------------------
 
 

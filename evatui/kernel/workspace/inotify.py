@@ -10,6 +10,7 @@ import ctypes
 import os
 import select
 import struct
+import threading
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from errno import EACCES, ELOOP, ENOENT, ENOTDIR, EPERM
@@ -45,6 +46,7 @@ class Inotify:
         self._either.register(self._fd, select.POLLIN)
         self._either.register(self._alarm, select.POLLIN)
         self._watched: dict[int, str] = {}
+        self._closing = threading.Lock()
 
     def watch(self, folders: Iterable[str], holders: Iterable[str]) -> None:
         """Each path is asked for anew: what lies there now may be another folder than before."""
@@ -89,12 +91,14 @@ class Inotify:
                 batch.closed.add(path)
 
     def wake(self) -> None:
-        with suppress(OSError):
+        with self._closing, suppress(OSError):
             os.eventfd_write(self._alarm, 1)
 
     def close(self) -> None:
-        os.close(self._fd)
-        os.close(self._alarm)
+        with self._closing:  # the number may be another file's afterwards
+            os.close(self._fd)
+            os.close(self._alarm)
+            self._fd = self._alarm = -1
 
     def _called(self, answer: int) -> int:
         if answer < 0:

@@ -35,6 +35,7 @@ _POLL_SHARE = 20
 """Looking at everything may take one part in this many of a core."""
 _RETRY_S = 30.0
 _AGAIN_S = 0.005
+_ROUNDS = 3
 
 Identity = tuple[int, int] | None
 
@@ -108,7 +109,7 @@ class Lookout(threading.Thread):
     def _stay(self, notices: Notices) -> None:
         """Until the ground is another: a folder or a link came, went, or was put in another's place."""
         identities = self._identities()
-        ground = self._arm(notices)
+        ground, complete = self._arm(notices)
         hearing = Hearing(partial(look, self._root, self._tops, follow=False), self._rescan_s)
         self._armed(WatchHealth(True, notices.name, folders=len(ground.folders), unreadable=self._unread(ground)))
         while not self._ended.is_set() and self._identities() == identities:
@@ -116,11 +117,12 @@ class Lookout(threading.Thread):
                 self._deaf = f"{clean_line(missed, 80)} changed without a notice"
                 return
             batch = self._gathering.next(notices, _GLANCE_S, partial(self._concerns, ground))
+            if batch is not None:
+                self._overflows += batch.overflowed
+            if not complete or (batch is not None and batch.uncertain):
+                return
             if batch is None:
                 continue
-            self._overflows += batch.overflowed
-            if batch.uncertain:
-                return
             if _may_reshape(ground, batch):
                 before, ground = ground, self._survey()
                 if ground.watched != before.watched:
@@ -129,16 +131,19 @@ class Lookout(threading.Thread):
             hearing.told(told)
             self._tell(told)
 
-    def _arm(self, notices: Notices) -> Ground:
-        """Folders are looked for again once they are watched: one may have come in between."""
-        ground = self._survey()
-        while not self._ended.is_set():
+    def _arm(self, notices: Notices) -> tuple[Ground, bool]:
+        """Folders are looked for again once they are watched: one may have come in between.
+
+        False where they come faster than they can be looked for.
+        """
+        again = self._survey()
+        for _ in range(_ROUNDS):
+            ground = again
             notices.watch(ground.folders, (*ground.holders, ground.root))
             again = self._survey()
-            known, ground = ground, again
-            if ground.watched == known.watched:
-                break
-        return ground
+            if again.watched == ground.watched:
+                return again, True
+        return ground, False
 
     def _survey(self) -> Ground:
         return survey(self._root, self._tops, SETTINGS_FILES)
