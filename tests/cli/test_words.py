@@ -67,7 +67,7 @@ def test_a_line_asks_for_its_command(eva: Eva, line: str, command: str, params: 
         | plan()
         | {"rejections": [], "records": [], "generations": [], "passed": 0, "failed": 0, "capabilities": []}
     )
-    said = eva(*line.split(), **{command.replace(".", "__"): answer})
+    said = eva("-o", "json", *line.split(), **{command.replace(".", "__"): answer})
     assert said.code == 0, said.err
     assert eva.operator.asked == [(command, params)]
     assert eva.operator.closed == 1

@@ -6,8 +6,11 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import orjson
+
 from evatui.kernel.lua import Chunk, Engine, LoadedProgram, Outcome, Program, Returned, resolve_empty
 
+MEASURED = -1
 NAME = "capabilities/tools/sample.lua"
 
 
@@ -29,9 +32,9 @@ async def call(
     seconds: float = 60.0,
     entry: str = "invoke",
     finish: Callable[[Outcome], Any] = lambda outcome: outcome,
-    size: int | None = None,
+    size: int | None = MEASURED,
 ) -> Any:
-    """One call with ``payload`` as the whole request."""
+    """One call with ``payload`` as the whole request, which is measured as the kernel does."""
     return await loaded.call(
         entry,
         payload,
@@ -39,8 +42,15 @@ async def call(
         host=host,
         host_calls=host_calls,
         finish=finish,
-        size=size,
+        size=_measured(payload) if size == MEASURED else size,
     )
+
+
+def _measured(payload: Any) -> int | None:
+    try:
+        return len(orjson.dumps(payload))
+    except TypeError:
+        return None
 
 
 async def outcome_of(engine: Engine, source: str, payload: Any = None, **options: Any) -> Outcome:

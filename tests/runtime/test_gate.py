@@ -146,6 +146,20 @@ async def test_approval_is_bound_to_the_digest_and_takes_effect_at_once(start: S
     assert (await reload(runtime, root, made("3", permissions="{fs: {read: [workspace]}}")))["action"] == "update"
 
 
+async def test_an_approval_is_for_what_it_was_given_for(start: Start, root: Path) -> None:
+    runtime = await start()
+    approved = made("2", permissions="{fs: {read: [workspace]}}")
+    await reload(runtime, root, approved)
+    await runtime.approvals.approve("one", held(runtime), ANN)
+    wider = made("3")
+    path, takes = "capabilities/one.yaml", "input_schema: {type: object}"
+    assert takes in wider[path]
+    change = await reload(runtime, root, {**wider, path: wider[path].replace(takes, "input_schema: {}")})
+    assert change["action"] == "update"
+    change = await reload(runtime, root, approved)
+    assert (change["action"], change["reason"]) == ("hold", "approval_required")
+
+
 async def test_a_power_takes_effect_at_the_next_start_after_approval(start: Start, root: Path) -> None:
     runtime = await start()
     old = serves(runtime)

@@ -77,11 +77,9 @@ def pack(value: Any, size: int | None = None) -> bytes:
             if len(data) <= MAX_BYTES:
                 return data
         elif _fits(value) if size is None else size <= MAX_BYTES:
-            data = ormsgpack.packb(value, option=_PLAIN)
-            if len(data) < LARGE:
-                return data
-            columns = in_columns(value, _PLAIN)
-            return data if columns is value else ormsgpack.packb(columns, option=_PLAIN)
+            if size is not None and size < LARGE:
+                return ormsgpack.packb(value, option=_PLAIN)
+            return ormsgpack.packb(in_columns(value, _PLAIN), option=_PLAIN)
     except (TypeError, ValueError):  # a name that is no text, or text that is no UTF-8
         pass
     raise refusal(value)

@@ -122,7 +122,7 @@ class Gate:
             self._found[candidate.id] = candidate.terms
         running = self._found.get(candidate.id) != candidate.terms
         weighed = weigh(candidate, before, running=running, providers=others, document=self._document)
-        approval = self.approval(candidate.id, candidate.terms)
+        approval = _covering(self.approval(candidate.id, candidate.terms), weighed)
         part = part_of(candidate, policy)
         untrusted = part is not None and not self.trust.has(part)
         waits = list(self._waits(candidate, policy, weighed, approval))
@@ -168,6 +168,12 @@ class Gate:
         text = self._book.document(digest)
         found: Mapping[str, Any] | None = json.loads(text) if text is not None else None
         return found
+
+
+def _covering(approval: Approval | None, weighed: Weighed) -> Approval | None:
+    """An approval holds for what it was given for: against another grant the same bytes may reach further."""
+    covers = approval is not None and all(cause.message in approval.what for cause in weighed.causes)
+    return approval if covers else None
 
 
 def _how(candidate: Candidate, policy: Policy, restart: bool) -> str:

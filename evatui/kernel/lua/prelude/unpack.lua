@@ -5,7 +5,7 @@ local K = ...
 local byte, sub, unpack, set, error = string.byte, string.sub, string.unpack, setmetatable, error
 local null, ARRAY, OBJECT = K.null, K.ARRAY, K.OBJECT
 local select = select
-local refuse, length, pairs = K.refuse, K.view_length, K.view_pairs
+local refuse, length, pairs, view = K.refuse, K.view_length, K.view_pairs, K.view
 
 local MAX_DEPTH = 64
 local REFUSED = {}
@@ -82,38 +82,29 @@ local function elements(t, count, i)
   return i
 end
 
-local function deeper(levels)
-  depth = depth + levels
+local function list(count, i)
+  depth = depth + 1
   if depth > MAX_DEPTH then
     error(REFUSED, 0)
   end
-end
-
-local function view(t)
-  return set({}, { __index = t, __newindex = refuse, __len = length, __pairs = pairs })
-end
-
-local function finished(t, count, i)
-  if not read_only then
-    return set(t, ARRAY), i
-  end
-  if count == 0 then
-    set(t, ARRAY)
-  end
-  return view(t), i
-end
-
-local function list(count, i)
-  deeper(1)
   local make = LISTS[count]
   local t = make and make() or {}
   i = elements(t, count, i)
   depth = depth - 1
-  return finished(t, count, i)
+  if read_only then
+    if count == 0 then
+      set(t, ARRAY)
+    end
+    return set({}, { __index = t, __newindex = refuse, __len = length, __pairs = pairs }), i
+  end
+  return set(t, ARRAY), i
 end
 
 function map(count, i)
-  deeper(1)
+  depth = depth + 1
+  if depth > MAX_DEPTH then
+    error(REFUSED, 0)
+  end
   local make = MAPS[count]
   local t = make and make() or {}
   for _ = 1, count do
@@ -151,7 +142,7 @@ function map(count, i)
     set(t, OBJECT)
   end
   if read_only then
-    return view(t), i
+    return set({}, { __index = t, __newindex = refuse, __len = length, __pairs = pairs }), i
   end
   return t, i
 end
@@ -175,7 +166,10 @@ end
 
 -- Records of one shape: a list of their names, and for each name a list of what they have there.
 local function records(i)
-  deeper(2)
+  depth = depth + 2
+  if depth > MAX_DEPTH then
+    error(REFUSED, 0)
+  end
   local names, width = {}, nil
   width, i = size(select(2, size(i)))
   i = elements(names, width, i)
@@ -194,8 +188,9 @@ local function records(i)
     for at = 1, count do
       t[at] = view(t[at])
     end
+    return view(t), i
   end
-  return finished(t, count, i)
+  return set(t, ARRAY), i
 end
 
 local function number(code)
