@@ -7,8 +7,9 @@ from typing import Any
 
 import yaml
 
+from evatui.kernel.workspace.decoding import decode
 from evatui.kernel.workspace.scalars import UnfitNumber, resolve
-from evatui.kernel.workspace.yaml import MAX_DEPTH, MAX_NODES, Node, decode, parse, plain
+from evatui.kernel.workspace.yaml import MAX_DEPTH, MAX_NODES, Node, parse, plain
 
 __all__ = ["Document"]
 

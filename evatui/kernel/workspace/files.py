@@ -6,7 +6,6 @@ link by itself: links are read and resolved here, so that one that leaves the ro
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import os
 import stat
@@ -14,85 +13,28 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
-from typing import NamedTuple
 
-from evatui.kernel.model.text import clean_line
 from evatui.kernel.workspace.access import Access, Folder, Leaves, best_access
+from evatui.kernel.workspace.found import (
+    Entry,
+    EntryKind,
+    FileProblem,
+    ProblemKind,
+    Signature,
+    SourceFile,
+    kind_by,
+    kind_of,
+    problem_of,
+    signature_of,
+)
 from evatui.kernel.workspace.paths import HERE, InvalidPath, normal, parts_of
 
-__all__ = [
-    "Entry",
-    "EntryKind",
-    "FileProblem",
-    "ProblemKind",
-    "Signature",
-    "SourceFile",
-    "Tree",
-    "signature_of",
-]
+__all__ = ["Entry", "EntryKind", "FileProblem", "ProblemKind", "Signature", "SourceFile", "Tree", "signature_of"]
 
 _MAX_LINKS = 40
 _MAX_STEPS = 256
 _CHUNK = 1 << 16
-
-
-class ProblemKind(StrEnum):
-    MISSING = "missing"
-    NOT_REGULAR = "not_regular"
-    OUTSIDE = "outside"
-    LINK = "link"
-    TOO_LARGE = "too_large"
-    UNREADABLE = "unreadable"
-    UNSUPPORTED = "unsupported"
-
-
-class FileProblem(Exception):
-    """``path`` is the one asked for; ``detail`` is a clause for people that names nothing outside the root."""
-
-    def __init__(self, path: str, kind: ProblemKind, detail: str) -> None:
-        super().__init__(f"{clean_line(path, 200)}: {detail}")
-        self.path = path
-        self.kind = kind
-        self.detail = detail
-
-
-class Signature(NamedTuple):
-    """Two equal ones mean unchanged content, unless a write fell into the clock tick of the first look."""
-
-    device: int
-    inode: int
-    size: int
-    mtime_ns: int
-    ctime_ns: int
-
-
-@dataclass(frozen=True, slots=True)
-class SourceFile:
-    """``path`` is canonical, ``digest`` the SHA-256 of ``data`` in hex, ``signature`` from before it was read."""
-
-    path: str
-    data: bytes
-    digest: str
-    signature: Signature
-
-
-class EntryKind(StrEnum):
-    FILE = "file"
-    FOLDER = "folder"
-    LINK = "link"
-    OTHER = "other"
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """``bytes`` is 0 for anything but a file. A link is told as such, not followed."""
-
-    name: str
-    kind: EntryKind
-    bytes: int
-    signature: Signature
 
 
 @dataclass(slots=True)
@@ -165,7 +107,7 @@ class Tree:
     def kind(self, path: str) -> EntryKind:
         """What ``path`` leads to, links followed inside the root. Raises `FileProblem`."""
         with self._resolve(path) as spot:
-            return EntryKind.FOLDER if spot.found is None else _kind(spot.found)
+            return EntryKind.FOLDER if spot.found is None else kind_of(spot.found)
 
     def list(self, path: str, limit: int | None = None) -> tuple[Entry, ...]:
         """The first ``limit`` entries of a folder by name, without names that cannot be shown. Raises `FileProblem`."""
@@ -182,7 +124,7 @@ class Tree:
             if spot.leaf is not None:
                 raise FileProblem(path, ProblemKind.NOT_REGULAR, "it is not a folder")
             types = self._access.types(spot.folders[-1])
-            return {name: _kind_of(types[name]) for name in sorted(types)}
+            return {name: kind_by(types[name]) for name in sorted(types)}
 
     def stat_signature(self, path: str) -> Signature | None:
         """None where there is no regular file to be read."""
@@ -256,7 +198,7 @@ class Tree:
         for name in names:
             with suppress(OSError, Leaves):  # gone since the folder was listed
                 found = self._access.lstat(folder, name)
-                kind = _kind(found)
+                kind = kind_of(found)
                 yield Entry(name, kind, found.st_size if kind is EntryKind.FILE else 0, signature_of(found))
 
     @contextmanager
@@ -271,7 +213,7 @@ class Tree:
         except Leaves:
             raise FileProblem(path, ProblemKind.LINK, "it is another name for something else") from None
         except OSError as error:
-            raise _problem(path, error) from None
+            raise problem_of(path, error) from None
         finally:
             for folder in spot.folders[1:]:
                 self._access.leave(folder)
@@ -348,31 +290,3 @@ def _content(path: str, descriptor: int, size: int, limit: int) -> bytes:
 def _regular(path: str, found: os.stat_result) -> None:
     if not stat.S_ISREG(found.st_mode):
         raise FileProblem(path, ProblemKind.NOT_REGULAR, "it is a pipe, a socket or a device")
-
-
-def _kind(found: os.stat_result) -> EntryKind:
-    return _kind_of(stat.S_IFMT(found.st_mode))
-
-
-def _kind_of(type_bits: int) -> EntryKind:
-    return _KINDS.get(type_bits, EntryKind.OTHER)
-
-
-def signature_of(found: os.stat_result) -> Signature:
-    return Signature(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
-
-
-_KINDS = {stat.S_IFREG: EntryKind.FILE, stat.S_IFDIR: EntryKind.FOLDER, stat.S_IFLNK: EntryKind.LINK}
-_BY_ERRNO = {
-    errno.ENOENT: (ProblemKind.MISSING, "there is no such file"),
-    errno.ENOTDIR: (ProblemKind.MISSING, "a part of the path is no folder"),
-    errno.ENAMETOOLONG: (ProblemKind.MISSING, "the name is too long"),
-    errno.ELOOP: (ProblemKind.LINK, "it became a link while it was opened"),
-    errno.EACCES: (ProblemKind.UNREADABLE, "permission denied"),
-    errno.EPERM: (ProblemKind.UNREADABLE, "permission denied"),
-}
-
-
-def _problem(path: str, error: OSError) -> FileProblem:
-    kind, detail = _BY_ERRNO.get(error.errno or 0, (ProblemKind.UNREADABLE, ""))
-    return FileProblem(path, kind, detail or os.strerror(error.errno or errno.EIO).lower())

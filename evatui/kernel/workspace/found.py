@@ -1,0 +1,112 @@
+"""What there is on a disk, as it was found, and why something was not."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+from evatui.kernel.model.text import clean_line
+
+__all__ = [
+    "Entry",
+    "EntryKind",
+    "FileProblem",
+    "ProblemKind",
+    "Signature",
+    "SourceFile",
+    "kind_by",
+    "kind_of",
+    "problem_of",
+    "signature_of",
+]
+
+
+class ProblemKind(StrEnum):
+    MISSING = "missing"
+    NOT_REGULAR = "not_regular"
+    OUTSIDE = "outside"
+    LINK = "link"
+    TOO_LARGE = "too_large"
+    UNREADABLE = "unreadable"
+    UNSUPPORTED = "unsupported"
+
+
+class FileProblem(Exception):
+    """``path`` is the one asked for; ``detail`` is a clause for people that names nothing outside the root."""
+
+    def __init__(self, path: str, kind: ProblemKind, detail: str) -> None:
+        super().__init__(f"{clean_line(path, 200)}: {detail}")
+        self.path = path
+        self.kind = kind
+        self.detail = detail
+
+
+class Signature(NamedTuple):
+    """Two equal ones mean unchanged content, unless a write fell into the clock tick of the first look."""
+
+    device: int
+    inode: int
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """``path`` is canonical, ``digest`` the SHA-256 of ``data`` in hex, ``signature`` from before it was read."""
+
+    path: str
+    data: bytes
+    digest: str
+    signature: Signature
+
+
+class EntryKind(StrEnum):
+    FILE = "file"
+    FOLDER = "folder"
+    LINK = "link"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """``bytes`` is 0 for anything but a file. A link is told as such, not followed."""
+
+    name: str
+    kind: EntryKind
+    bytes: int
+    signature: Signature
+
+
+_KINDS = {stat.S_IFREG: EntryKind.FILE, stat.S_IFDIR: EntryKind.FOLDER, stat.S_IFLNK: EntryKind.LINK}
+
+
+def kind_of(found: os.stat_result) -> EntryKind:
+    return kind_by(stat.S_IFMT(found.st_mode))
+
+
+def kind_by(type_bits: int) -> EntryKind:
+    return _KINDS.get(type_bits, EntryKind.OTHER)
+
+
+def signature_of(found: os.stat_result) -> Signature:
+    return Signature(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+
+
+_BY_ERRNO = {
+    errno.ENOENT: (ProblemKind.MISSING, "there is no such file"),
+    errno.ENOTDIR: (ProblemKind.MISSING, "a part of the path is no folder"),
+    errno.ENAMETOOLONG: (ProblemKind.MISSING, "the name is too long"),
+    errno.ELOOP: (ProblemKind.LINK, "it became a link while it was opened"),
+    errno.EACCES: (ProblemKind.UNREADABLE, "permission denied"),
+    errno.EPERM: (ProblemKind.UNREADABLE, "permission denied"),
+}
+
+
+def problem_of(path: str, error: OSError) -> FileProblem:
+    kind, detail = _BY_ERRNO.get(error.errno or 0, (ProblemKind.UNREADABLE, ""))
+    return FileProblem(path, kind, detail or os.strerror(error.errno or errno.EIO).lower())
