@@ -19,6 +19,7 @@ __all__ = [
     "show_audit",
     "show_capabilities",
     "show_diagnostics",
+    "show_graph",
     "show_history",
     "show_outline",
     "show_plan",
@@ -118,6 +119,24 @@ def _capability(row: Mapping[str, Any]) -> tuple[str | Text, ...]:
 def _place(diagnostic: Mapping[str, Any]) -> str:
     spans = diagnostic.get("spans") or ()
     return f"{spans[0]['file']}:{spans[0]['line']}" if spans else ""
+
+
+def show_graph(screen: Screen, data: Mapping[str, Any]) -> None:
+    calls: dict[str, list[str]] = {}
+    for edge in data["edges"]:
+        calls.setdefault(edge["from"], []).append(f"{edge['to']} ({edge['name']})")
+    nodes = {node["id"]: node for node in data["nodes"]}
+    rows = [
+        (state_words(nodes[key]["state"]), key, ", ".join(calls.get(key, ())), ", ".join(nodes[key]["dependents"]))
+        for key in data["order"]
+    ]
+    screen.table(("STATE", "ID", "CALLS", "WOULD BE MISSED BY"), rows)
+    for path, users in data["modules"].items():
+        screen.line(f"· {path} is part of {', '.join(users)}", "dim")
+    for key, names in data["missing"].items():
+        screen.line(f"! {key} calls {', '.join(names)}, which nobody provides", "yellow")
+    for cycle in data["cycles"]:
+        screen.line(f"✗ calls go round in a circle: {' → '.join((*cycle, cycle[0]))}", "red")
 
 
 def show_history(screen: Screen, data: Mapping[str, Any]) -> None:
