@@ -83,6 +83,7 @@ class Runtime:
         self.bus = EventBus(clock)
         database, store, audit = folder.state, folder.store, folder.audit
         self.history = History(database)
+        self.store = store
         self.watch: Watch | None = None
         self.lost = ""
         """Why the workspace is not this runtime's any more, empty while it is."""

@@ -19,6 +19,7 @@ __all__ = [
     "show_audit",
     "show_capabilities",
     "show_diagnostics",
+    "show_difference",
     "show_graph",
     "show_history",
     "show_outline",
@@ -45,6 +46,7 @@ _ACTIONS = {
     "reject": ("✗", "red"),
     "hold": ("◌", "cyan"),
 }
+_DIFF_STYLES = {"+": "green", "-": "red", "@": "cyan", "=": "cyan"}
 _ON_DISK = {"same": "", "changed": "changed", "rejected": "✗ refused", "held": "◌ held"}
 
 
@@ -119,6 +121,16 @@ def _capability(row: Mapping[str, Any]) -> tuple[str | Text, ...]:
 def _place(diagnostic: Mapping[str, Any]) -> str:
     spans = diagnostic.get("spans") or ()
     return f"{spans[0]['file']}:{spans[0]['line']}" if spans else ""
+
+
+def show_difference(screen: Screen, data: Mapping[str, Any]) -> None:
+    """What it may do first, then the lines."""
+    screen.line(f"{data['id']}: {data['from']} → {data['to']}", "bold")
+    for change in data["permissions"]:
+        style = "yellow" if change["change"] == "widened" else ""
+        screen.line(f"{change['change']}: {change['path']}: {scalar(change['from'])} → {scalar(change['to'])}", style)
+    for line in data["text"].splitlines() or ["nothing changed"]:
+        screen.line(line, _DIFF_STYLES.get(line[:1], ""))
 
 
 def show_graph(screen: Screen, data: Mapping[str, Any]) -> None:

@@ -51,6 +51,8 @@ def test_the_state_folder_comes_from_the_environment_unless_given(eva: Eva, monk
         ("capability retry x --if-generation g4", "capability.retry", {"id": "x", "if_generation": "g4"}),
         ("capability test", "capability.test", {}),
         ("capability test x", "capability.test", {"id": "x"}),
+        ("capability diff x", "capability.diff", {"id": "x"}),
+        ("capability diff x g1 disk", "capability.diff", {"id": "x", "old": "g1", "new": "disk"}),
         ("capability graph", "capability.graph", {}),
         ("capability history x", "capability.history", {"id": "x"}),
         ("capability reload", "capability.reload", {"ids": []}),
