@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import datetime as dt
 import os
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from evatui.adapters.http import Http
@@ -21,7 +21,6 @@ from evatui.kernel.lua.worker.workers import Workers
 from evatui.kernel.model.call import KERNEL, CallReport, CallRequest
 from evatui.kernel.model.clock import SYSTEM_CLOCK, Clock, rfc3339
 from evatui.kernel.model.diagnostic import Diagnostic
-from evatui.kernel.records.audit import AuditLog, MemoryAudit
 from evatui.kernel.records.codes import Code, Outcome
 from evatui.kernel.records.events import EventBus
 from evatui.kernel.registry.approvals import Approvals
@@ -39,15 +38,13 @@ from evatui.kernel.registry.reload import Reloader
 from evatui.kernel.registry.restoring import Restoring, remembered
 from evatui.kernel.registry.scan import Scanner
 from evatui.kernel.registry.shadow import Shadow
+from evatui.kernel.registry.state_folder import AUDIT_DIR, StateFolder
 from evatui.kernel.registry.table import Table
 from evatui.kernel.registry.trust import Trust
 from evatui.kernel.registry.warden import Warden
-from evatui.kernel.storage.content_store import ContentStore
-from evatui.kernel.storage.database import Database
 from evatui.kernel.storage.grant_book import GrantBook
 from evatui.kernel.storage.history import History
 from evatui.kernel.storage.rejection_book import RejectionBook
-from evatui.kernel.storage.schema import CONTENT
 from evatui.kernel.storage.state_store import StateStore
 from evatui.kernel.workspace.files import Tree
 from evatui.kernel.workspace.home import OperatorHome
@@ -58,9 +55,6 @@ from evatui.kernel.workspace.watch import Watch
 __all__ = ["AUDIT_DIR", "Runtime"]
 
 _LOADS_AT_ONCE = 64
-_STATE_DB = "state.db"
-_CONTENT_DB = "store/content.db"
-AUDIT_DIR = "audit"
 
 
 class Runtime:
@@ -75,9 +69,7 @@ class Runtime:
         self,
         layout: Layout,
         tree: Tree,
-        databases: Mapping[str, Database],
-        store: ContentStore,
-        audit: AuditLog,
+        folder: StateFolder,
         clock: Clock,
         *,
         writes: bool,
@@ -87,10 +79,11 @@ class Runtime:
         self.layout = layout
         self.clock = clock
         self.since: dt.datetime = clock.now()
-        self.audit = audit
+        self.audit = folder.audit
         self.bus = EventBus(clock)
-        database = databases[_STATE_DB]
+        database, store, audit = folder.state, folder.store, folder.audit
         self.history = History(database)
+        self.store = store
         self.watch: Watch | None = None
         self.lost = ""
         """Why the workspace is not this runtime's any more, empty while it is."""
@@ -98,8 +91,7 @@ class Runtime:
         """Called on the loop, once, when ``lost`` was set: whoever opened the runtime is to close it."""
         self.on_look: Callable[[], Awaitable[None]] = _nothing
         """Awaited after each look at the state folder, once a second."""
-        self._databases = databases
-        self._store = store
+        self._folder = folder
         self._tree = tree
         self.sandbox = sandbox_facts()
         self.workers = Workers()
@@ -148,7 +140,7 @@ class Runtime:
         self.approvals = Approvals(self.registry, self.reloader, self.gate, clock)
         self.calls = Calls(self.registry, host, audit, clock, in_force, layout.name)
         self.shadow = shadow
-        self._keeper = Keeper(layout.state_dir, lock, audit, databases)
+        self._keeper = Keeper(layout.state_dir, lock, audit, folder.databases)
         self._keeping: asyncio.Task[None] | None = None
         self._watching: asyncio.Task[None] | None = None
         self._closed = False
@@ -292,10 +284,7 @@ class Runtime:
         self._journal.close()
         self.engine.close()
         self.workers.close()
-        self.audit.close()
-        self._store.close()
-        for database in self._databases.values():
-            database.close()
+        self._folder.close()
         self._tree.close()
 
 
@@ -319,16 +308,5 @@ def _build(
     home: OperatorHome | None,
 ) -> Runtime:
     """Opens files and databases: blocking, so in a thread."""
-    tree = Tree(layout.root)
-    state_dir = layout.state_dir
-    if writes:
-        state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-        content = Database(state_dir / _CONTENT_DB, CONTENT)
-        databases = {_STATE_DB: Database(state_dir / _STATE_DB), _CONTENT_DB: content}
-        store = ContentStore(lambda: content)
-        audit = AuditLog.open(state_dir / AUDIT_DIR, layout.audit, clock)
-    else:
-        databases = {_STATE_DB: Database.copy_of(state_dir / _STATE_DB)}
-        store = ContentStore(lambda: Database.copy_of(state_dir / _CONTENT_DB, CONTENT))
-        audit = MemoryAudit(clock, state_dir / AUDIT_DIR)
-    return cls(layout, tree, databases, store, audit, clock, writes=writes, lock=lock, home=home)
+    folder = StateFolder.open(layout, clock, writes=writes)
+    return cls(layout, Tree(layout.root), folder, clock, writes=writes, lock=lock, home=home)

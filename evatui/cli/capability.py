@@ -15,7 +15,7 @@ from evatui.cli.options import Settings, Words
 from evatui.cli.progress import progress_line
 from evatui.cli.refused import show_rejections
 from evatui.cli.screen import Screen
-from evatui.cli.show import show_capabilities, show_history, show_plan, show_receipt
+from evatui.cli.show import show_capabilities, show_difference, show_graph, show_history, show_plan, show_receipt
 from evatui.control.exits import Exit, exit_for
 from evatui.control.operator import CommandFailed
 from evatui.kernel.model.errors import ErrorKind
@@ -174,6 +174,26 @@ def rollback(settings: Settings, id: str, to: str | None, if_generation: str | N
 def retry(settings: Settings, id: str, if_generation: str | None) -> Answer:
     """Try again what the disk holds, also where it was rolled back."""
     return _receipt(settings, "capability.retry", id=id, if_generation=if_generation)
+
+
+@capability.command()
+@click.argument("id")
+@click.argument("old", required=False, metavar="[A]")
+@click.argument("new", required=False, metavar="[B]")
+@click.pass_obj
+def diff(settings: Settings, id: str, old: str | None, new: str | None) -> Answer:
+    """What changed from generation A to B; default: from the one before to what serves. B may be `disk`."""
+    given = {key: value for key, value in (("old", old), ("new", new)) if value is not None}
+    data = settings.ask("capability.diff", id=id, **given)
+    return Answer(data, partial(show_difference, data=data))
+
+
+@capability.command()
+@click.pass_obj
+def graph(settings: Settings) -> Answer:
+    """Who calls whom, in which order, and who would miss whom."""
+    data = settings.ask("capability.graph")
+    return Answer(data, partial(show_graph, data=data))
 
 
 @capability.command()

@@ -19,6 +19,8 @@ __all__ = [
     "show_audit",
     "show_capabilities",
     "show_diagnostics",
+    "show_difference",
+    "show_graph",
     "show_history",
     "show_outline",
     "show_plan",
@@ -44,6 +46,7 @@ _ACTIONS = {
     "reject": ("✗", "red"),
     "hold": ("◌", "cyan"),
 }
+_DIFF_STYLES = {"+": "green", "-": "red", "@": "cyan", "=": "cyan"}
 _ON_DISK = {"same": "", "changed": "changed", "rejected": "✗ refused", "held": "◌ held"}
 
 
@@ -118,6 +121,34 @@ def _capability(row: Mapping[str, Any]) -> tuple[str | Text, ...]:
 def _place(diagnostic: Mapping[str, Any]) -> str:
     spans = diagnostic.get("spans") or ()
     return f"{spans[0]['file']}:{spans[0]['line']}" if spans else ""
+
+
+def show_difference(screen: Screen, data: Mapping[str, Any]) -> None:
+    """What it may do first, then the lines."""
+    screen.line(f"{data['id']}: {data['from']} → {data['to']}", "bold")
+    for change in data["permissions"]:
+        style = "yellow" if change["change"] == "widened" else ""
+        screen.line(f"{change['change']}: {change['path']}: {scalar(change['from'])} → {scalar(change['to'])}", style)
+    for line in data["text"].splitlines() or ["nothing changed"]:
+        screen.line(line, _DIFF_STYLES.get(line[:1], ""))
+
+
+def show_graph(screen: Screen, data: Mapping[str, Any]) -> None:
+    calls: dict[str, list[str]] = {}
+    for edge in data["edges"]:
+        calls.setdefault(edge["from"], []).append(f"{edge['to']} ({edge['name']})")
+    nodes = {node["id"]: node for node in data["nodes"]}
+    rows = [
+        (state_words(nodes[key]["state"]), key, ", ".join(calls.get(key, ())), ", ".join(nodes[key]["dependents"]))
+        for key in data["order"]
+    ]
+    screen.table(("STATE", "ID", "CALLS", "WOULD BE MISSED BY"), rows)
+    for path, users in data["modules"].items():
+        screen.line(f"· {path} is part of {', '.join(users)}", "dim")
+    for key, names in data["missing"].items():
+        screen.line(f"! {key} calls {', '.join(names)}, which nobody provides", "yellow")
+    for cycle in data["cycles"]:
+        screen.line(f"✗ calls go round in a circle: {' → '.join((*cycle, cycle[0]))}", "red")
 
 
 def show_history(screen: Screen, data: Mapping[str, Any]) -> None:

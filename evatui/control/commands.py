@@ -43,6 +43,8 @@ _ALL = (
     Command("capability.render", "A manifest as it is understood, with the origin of each value"),
     Command("capability.health", "Run the health check of the active generation"),
     Command("capability.call", "Call a capability", effects=True),
+    Command("capability.diff", "What changed between two generations, or from one to what the disk holds"),
+    Command("capability.graph", "Who calls whom, in which order, and who would miss whom"),
     Command("capability.history", "Every generation of a capability, and which can be gone back to"),
     Command("capability.test", "Run the examples of a capability, or of all", effects=True),
     Command("capability.plan", "What a reload would change; nothing is switched"),

@@ -10,6 +10,7 @@ from typing import Any
 from evatui.control.answers import inspected, listed, status
 from evatui.control.explained_refusals import explained
 from evatui.control.following import following
+from evatui.control.graph import graphed
 from evatui.control.operator import CommandFailed, OnProgress
 from evatui.control.params import (
     Params,
@@ -32,6 +33,7 @@ from evatui.kernel.model.text import clean_line
 from evatui.kernel.records.redact import redact
 from evatui.kernel.records.verify import verify
 from evatui.kernel.registry.capability import Capability
+from evatui.kernel.registry.comparing import compared
 from evatui.kernel.registry.reload import Plan
 from evatui.kernel.storage.database import StorageError
 from evatui.runtime import AUDIT_DIR, Runtime
@@ -61,6 +63,8 @@ class Desk:
             "capability.inspect": self._inspect,
             "capability.render": self._render,
             "capability.health": self._health,
+            "capability.diff": self._diff,
+            "capability.graph": self._graph,
             "capability.history": self._history,
             "capability.call": self._call,
             "capability.test": self._test,
@@ -171,6 +175,13 @@ class Desk:
         strays = self._runtime.registry.strays
         path = wanted if wanted in strays else self._capability(wanted).path
         return {"id": wanted, **await asyncio.to_thread(rendered_manifest, self._runtime.layout, path)}
+
+    async def _diff(self, params: Params, actor: Actor) -> dict[str, Any]:
+        capability = self._capability(read_needed(params, "id"))
+        return await compared(self._runtime.store, capability, read_text(params, "old"), read_text(params, "new"))
+
+    async def _graph(self, params: Params, actor: Actor) -> dict[str, Any]:
+        return graphed(self._runtime)
 
     async def _history(self, params: Params, actor: Actor) -> dict[str, Any]:
         wanted = read_needed(params, "id")

@@ -12,6 +12,7 @@ from evatui.control.past import past
 from evatui.kernel.model.errors import CallFailed, ErrorKind
 from evatui.kernel.model.lifecycle import State
 from evatui.kernel.registry.capability import KEPT_FOR_ROLLBACK
+from evatui.kernel.registry.comparing import compared
 from tests.runtime.conftest import ANN, call
 from tests.support.workspaces import SCRIPT, save
 
@@ -201,3 +202,24 @@ async def test_history_tells_every_generation_over_restarts(start, workspace: Pa
         ("g1", "Unregistered", True, False),
     ]
     assert all(row["served_at"] for row in rows)
+
+
+async def test_two_generations_are_compared_over_a_restart_and_with_the_disk(start, workspace: Path) -> None:
+    runtime = await start()
+    await updated(runtime, workspace, "two")
+    await runtime.close()
+    runtime = await start()
+    capability = runtime.registry.capabilities["greet"]
+    told = await compared(runtime.store, capability, None, None)
+    assert (told["from"], told["to"]) == ("g1", "g2")
+    assert [file["path"] for file in told["files"]] == [SCRIPT_FILE]
+    assert '-  return {ok = true, result = {text = "hello " .. request.payload.name, by = "one"}}' in told["text"]
+    manifest = (workspace / MANIFEST_FILE).read_text()
+    save(workspace, MANIFEST_FILE, manifest + "permissions: {fs: {read: [workspace]}}\n")
+    await runtime.operations.disable("greet", ANN)
+    await runtime.reloader.run(explicit=True)
+    told = await compared(runtime.store, capability, "g1", "disk")
+    assert [(change["path"], change["change"]) for change in told["permissions"]] == [("fs.read", "widened")]
+    assert {field["path"] for field in told["fields"]} == {"permissions.fs.read"}
+    with pytest.raises(CallFailed, match="kept: g2, g1"):
+        await compared(runtime.store, capability, "g9", None)

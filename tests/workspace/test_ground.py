@@ -163,7 +163,7 @@ async def test_an_unreadable_folder_is_named_and_watched_once_it_can_be(watching
     (open_to_all / "capabilities/locked").chmod(0o755)
     if os.getuid() == 0:
         os.seteuid(65534)
-    await everything(watch)
+    await heard(watch, "capabilities/locked/hidden.yaml")
     assert watch.health.unreadable == ()
 
 

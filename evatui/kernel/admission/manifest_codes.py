@@ -114,6 +114,20 @@ _MANIFEST = (
         "Give one of them another id, or remove it.",
     ),
     Code(
+        "EVA-216",
+        Reason.DEPENDENCY_CYCLE,
+        "capabilities call each other in a circle",
+        "A circle has no order in which it could be loaded, and each of its calls could wait for itself.",
+        "Take one of the names out of permissions.adapters.capabilities, or move what both need into a third.",
+    ),
+    Code(
+        "EVA-217",
+        Reason.DEPENDENCY_MISSING,
+        "nobody provides a capability that is called",
+        "Calls to it end as NotFound until somebody does.",
+        "Correct the name, or add the capability that provides it.",
+    ),
+    Code(
         "EVA-220",
         Reason.MANIFEST_INVALID,
         "not supported by this version",

@@ -18,7 +18,7 @@ from evatui.kernel.model.text import clean_line
 from evatui.kernel.records.codes import Code, Outcome
 from evatui.kernel.registry.capability import Attempt, Capability
 from evatui.kernel.registry.gate import Gate
-from evatui.kernel.registry.operations import Receipt, guard
+from evatui.kernel.registry.receipt import Receipt, guard
 from evatui.kernel.registry.registry import Registry
 from evatui.kernel.registry.reload import Reloader
 from evatui.kernel.registry.trust import Part, part_of

@@ -7,8 +7,9 @@ from typing import Any
 
 from evatui.kernel.admission.redact import veiled
 from evatui.kernel.admission.verdict import Candidate
+from evatui.kernel.workspace.snapshot import Snapshot
 
-__all__ = ["difference", "field_differences"]
+__all__ = ["difference", "field_differences", "file_differences"]
 
 
 def difference(before: Candidate | None, after: Candidate) -> dict[str, Any]:
@@ -16,14 +17,15 @@ def difference(before: Candidate | None, after: Candidate) -> dict[str, Any]:
     if before is None:
         return {}
     return {
-        "files": list(_files(before, after)),
+        "files": list(file_differences(before.snapshot, after.snapshot)),
         "fields": list(field_differences(before.manifest.raw, after.manifest.raw)),
     }
 
 
-def _files(before: Candidate, after: Candidate) -> Iterator[dict[str, Any]]:
-    old = {path: file.digest for path, file in before.snapshot.files.items()}
-    new = {path: file.digest for path, file in after.snapshot.files.items()}
+def file_differences(before: Snapshot, after: Snapshot) -> Iterator[dict[str, Any]]:
+    """The files whose digests differ, or that only one of both names."""
+    old = {path: file.digest for path, file in before.files.items()}
+    new = {path: file.digest for path, file in after.files.items()}
     for path in sorted(old.keys() | new.keys()):
         if old.get(path) != new.get(path):
             yield {"path": path, "from": old.get(path), "to": new.get(path)}

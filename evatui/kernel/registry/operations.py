@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Set
-from dataclasses import dataclass
-from typing import Any
 
 from evatui.kernel.model.call import Actor
 from evatui.kernel.model.clock import Clock
@@ -17,43 +15,14 @@ from evatui.kernel.model.text import clean_line
 from evatui.kernel.records.codes import Code, Outcome
 from evatui.kernel.registry.capability import Capability, Kept
 from evatui.kernel.registry.generation import GenerationId
+from evatui.kernel.registry.receipt import Receipt, guard
 from evatui.kernel.registry.registry import Registry
 from evatui.kernel.registry.reload import Reloader
 from evatui.kernel.registry.restoring import Restoring, last_known_good
 from evatui.kernel.registry.warden import Warden
 from evatui.kernel.storage.history import ABSENT, History, Hold, Quarantine
 
-__all__ = ["Operations", "Receipt", "guard"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Receipt:
-    """What a command did; ``source`` and ``target`` name generations, ``note`` says what else there is to know."""
-
-    id: str
-    action: str
-    source: GenerationId | None
-    target: GenerationId | None
-    at: str
-    actor: str
-    duration_ms: float
-    cut: int = 0
-    note: str = ""
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "id": self.id,
-            "action": self.action,
-            "from": self.source.id if self.source else None,
-            "to": self.target.id if self.target else None,
-            "from_number": self.source.short if self.source else None,
-            "to_number": self.target.short if self.target else None,
-            "at": self.at,
-            "actor": self.actor,
-            "duration_ms": round(self.duration_ms, 3),
-            "cut": self.cut,
-            "note": self.note,
-        }
+__all__ = ["Operations"]
 
 
 class Operations:
@@ -290,17 +259,6 @@ class Operations:
             duration_ms=(self._clock.monotonic() - started) * 1000,
             cut=cut,
             note=note,
-        )
-
-
-def guard(capability: Capability, if_generation: str | None) -> None:
-    """Raises `CallFailed` ``Conflict`` where another generation than ``if_generation`` serves by now."""
-    names = (capability.active.name.id, capability.active.name.short) if capability.active else ()
-    if if_generation is not None and if_generation not in names:
-        serving = capability.active.name.short if capability.active else "nothing"
-        raise failure(
-            ErrorKind.CONFLICT,
-            f"{capability.id} moved: {serving} serves now, not {clean_line(if_generation, 200)}",
         )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from evatui.kernel.admission.dependencies import linked
 from evatui.kernel.admission.policy import Policy
 from evatui.kernel.admission.verdict import Candidate, Rejection
 from evatui.kernel.model.call import KERNEL, Actor
@@ -148,6 +149,7 @@ class Reloader:
 
     async def _changes(self, scan: Scan, *, explicit: bool) -> list[Change]:
         named, _ = main_verdicts(scan.verdicts, self._registry.capabilities)
+        named = linked(named, self._serving(), {name for one in scan.adapters for name in one.capabilities})
         changes = compare(named, self._registry.capabilities, explicit=explicit, hot=self._hot)
         if all(change.action is Action.UNCHANGED for change in changes):
             return changes
@@ -173,6 +175,9 @@ class Reloader:
     def _owners(self) -> dict[str, str]:
         serving = (c for c in self._registry.capabilities.values() if c.active is not None)
         return {fold(capability.id): capability.path for capability in serving}
+
+    def _serving(self) -> dict[str, str]:
+        return {key: generation.digest for key, generation in self._registry.table.active.items()}
 
     def _lost(self, scan: Scan) -> bool:
         """Is a file gone that was there: a manifest, or one that a serving version was made of?"""

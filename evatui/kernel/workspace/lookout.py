@@ -26,6 +26,11 @@ from evatui.kernel.workspace.polling import changed, network_filesystem
 from evatui.kernel.workspace.settings import Polling
 from evatui.kernel.workspace.watch_health import WatchHealth, limit_reached
 
+if sys.platform == "linux":
+    from evatui.kernel.workspace.inotify import Inotify as SystemNotices
+else:
+    from evatui.kernel.workspace.watchfiles_notices import Watchfiles as SystemNotices
+
 __all__ = ["Lookout"]
 
 _GLANCE_S = 0.25
@@ -93,7 +98,7 @@ class Lookout(threading.Thread):
     # -- by notices -------------------------------------------------------------------------
 
     def _listen(self) -> None:
-        with closing(_system_notices()) as notices:
+        with closing(SystemNotices()) as notices:
             self._notices = notices
             try:
                 while not self._ended.is_set():
@@ -167,9 +172,7 @@ class Lookout(threading.Thread):
                 pass
             return
         before = self._look()
-        ground = self._survey()
-        health = WatchHealth(bool(why), "polling", why or self.health.why)
-        self._armed(health._replace(folders=len(ground.folders), unreadable=self._unread(ground)))
+        self._armed(self._polled(why or self.health.why, ok=bool(why)))
         pause = _POLL_S
         while not self._ended.wait(pause) and self._root.is_dir():
             if not why and time.monotonic() >= self._native_from:
@@ -177,9 +180,22 @@ class Lookout(threading.Thread):
             spent = time.thread_time()
             after = self._look()
             if not self._gathering.waits_for_git():
+                if before != after:
+                    self.health = self._polled(self.health.why, ok=self.health.ok)
                 self._tell(changed(before, after))
                 before = after
             pause = max(_POLL_S, _POLL_SHARE * (time.thread_time() - spent))
+
+    def _polled(self, why: str, *, ok: bool) -> WatchHealth:
+        ground = self._survey()
+        return WatchHealth(
+            ok,
+            "polling",
+            why,
+            folders=len(ground.folders),
+            unreadable=self._unread(ground),
+            overflows=self._overflows,
+        )
 
     def _look(self) -> dict[str, Signature]:
         return look(self._root, self._tops, SETTINGS_FILES)
@@ -240,16 +256,6 @@ class Lookout(threading.Thread):
     def _identities(self) -> tuple[Identity, ...]:
         """Which folders are there, and which ones they are: one put in another's place is another."""
         return tuple(_identity(self._root / folder) for folder in (HERE, *self._tops))
-
-
-def _system_notices() -> Notices:
-    if sys.platform == "linux":
-        from evatui.kernel.workspace.inotify import Inotify
-
-        return Inotify()
-    from evatui.kernel.workspace.watchfiles_notices import Watchfiles
-
-    return Watchfiles()
 
 
 def _may_reshape(ground: Ground, batch: Batch) -> bool:

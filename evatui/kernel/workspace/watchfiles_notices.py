@@ -42,7 +42,7 @@ class Watchfiles:
             return None
         paths = {path for _, path in found}
         ended = any(change == Change.deleted and path in self._watched for change, path in found)
-        return Batch(paths, {path for path in paths - self._watched if os.path.isdir(path)}, reshaped=ended)
+        return Batch(paths, {path for path in paths if os.path.isdir(path)}, reshaped=ended)
 
     def wake(self) -> None:
         self._woken.set()

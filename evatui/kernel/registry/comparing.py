@@ -1,0 +1,97 @@
+"""Two generations of one capability held against each other, also those of earlier runs."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from evatui.kernel.admission.manifest import read_manifest
+from evatui.kernel.admission.permission_diff import limit_changes, permission_changes
+from evatui.kernel.model.errors import ErrorKind, failure
+from evatui.kernel.model.manifest import Manifest
+from evatui.kernel.model.text import clean_line
+from evatui.kernel.registry.capability import Capability, Kept
+from evatui.kernel.registry.diff import field_differences, file_differences
+from evatui.kernel.registry.generation import GenerationId
+from evatui.kernel.registry.text_diff import text_difference
+from evatui.kernel.storage.content_store import ContentLost, ContentStore
+from evatui.kernel.workspace.snapshot import Snapshot
+
+__all__ = ["DISK", "compared"]
+
+DISK = "disk"
+"""In place of a generation: the newest sound version that the disk holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Version:
+    name: str
+    snapshot: Snapshot
+    manifest: Manifest
+
+
+async def compared(store: ContentStore, capability: Capability, old: str | None, new: str | None) -> dict[str, Any]:
+    """``{id, from, to, fields, files, permissions, text}``: by default what served before against what serves.
+
+    A generation is named by its id or its number, or is `DISK`. ``permissions`` are those that the manifests ask for;
+    ``text`` is a unified diff without secrets. Raises `CallFailed` ``NotFound`` for one that is not kept, ``Conflict``
+    for one that cannot be read any more.
+    """
+    kept = list(capability.kept)
+    after = await _version(store, capability, kept, new or _default(capability, kept, 0))
+    before = await _version(store, capability, kept, old or _default(capability, kept, 1))
+    return {"id": capability.id, **await asyncio.to_thread(_told, before, after)}
+
+
+def _told(before: _Version, after: _Version) -> dict[str, Any]:
+    changes = permission_changes(before.manifest.permissions, after.manifest.permissions)
+    limits = limit_changes(asdict(before.manifest.limits), asdict(after.manifest.limits))
+    moved = [change for change in changes if change.gained or change.lost]
+    return {
+        "from": before.name,
+        "to": after.name,
+        "fields": list(field_differences(before.manifest.raw, after.manifest.raw)),
+        "files": list(file_differences(before.snapshot, after.snapshot)),
+        "permissions": [change.to_json() for change in (*moved, *limits)],
+        "text": text_difference(before.snapshot, after.snapshot),
+    }
+
+
+def _default(capability: Capability, kept: list[Kept], position: int) -> str:
+    if position >= len(kept):
+        count = len(kept) or "no"
+        message = f"{capability.id} has {count} kept generation{'s' * (count != 1)}; name two of them, or {DISK}"
+        raise failure(ErrorKind.NOT_FOUND, message)
+    return kept[position].name.id
+
+
+async def _version(store: ContentStore, capability: Capability, kept: list[Kept], wanted: str) -> _Version:
+    if wanted == DISK:
+        if capability.candidate is None:
+            raise failure(ErrorKind.NOT_FOUND, f"the disk holds no sound version of {capability.id}")
+        return _Version(DISK, capability.candidate.snapshot, capability.candidate.manifest)
+    for generation in capability.generations:
+        if _is(generation.name, wanted):
+            return _Version(generation.name.short, generation.candidate.snapshot, generation.manifest)
+    for one in kept:
+        if _is(one.name, wanted):
+            return await asyncio.to_thread(_kept, store, capability, one)
+    known = ", ".join(one.name.short for one in kept) or "none"
+    raise failure(ErrorKind.NOT_FOUND, f"{capability.id} has no {clean_line(wanted, 160)}; kept: {known}")
+
+
+def _kept(store: ContentStore, capability: Capability, kept: Kept) -> _Version:
+    try:
+        snapshot = store.load(kept.digest)
+    except ContentLost as lost:
+        raise failure(ErrorKind.CONFLICT, f"{kept.name.short} of {capability.id} cannot be read: {lost}") from None
+    manifest = read_manifest(snapshot.document).manifest if snapshot.document is not None else None
+    if manifest is None:
+        message = f"{kept.name.short} of {capability.id} is no manifest that this version of evatui understands"
+        raise failure(ErrorKind.CONFLICT, message)
+    return _Version(kept.name.short, snapshot, manifest)
+
+
+def _is(name: GenerationId, wanted: str) -> bool:
+    return wanted in (name.id, name.short)

@@ -1,0 +1,54 @@
+"""What every command on a capability begins and ends with: is the target still the one meant, and what was done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from evatui.kernel.model.errors import ErrorKind, failure
+from evatui.kernel.model.text import clean_line
+from evatui.kernel.registry.capability import Capability
+from evatui.kernel.registry.generation import GenerationId
+
+__all__ = ["Receipt", "guard"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """What a command did; ``source`` and ``target`` name generations, ``note`` says what else there is to know."""
+
+    id: str
+    action: str
+    source: GenerationId | None
+    target: GenerationId | None
+    at: str
+    actor: str
+    duration_ms: float
+    cut: int = 0
+    note: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "id": self.id,
+            "action": self.action,
+            "from": self.source.id if self.source else None,
+            "to": self.target.id if self.target else None,
+            "from_number": self.source.short if self.source else None,
+            "to_number": self.target.short if self.target else None,
+            "at": self.at,
+            "actor": self.actor,
+            "duration_ms": round(self.duration_ms, 3),
+            "cut": self.cut,
+            "note": self.note,
+        }
+
+
+def guard(capability: Capability, if_generation: str | None) -> None:
+    """Raises `CallFailed` ``Conflict`` where another generation than ``if_generation`` serves by now."""
+    names = (capability.active.name.id, capability.active.name.short) if capability.active else ()
+    if if_generation is not None and if_generation not in names:
+        serving = capability.active.name.short if capability.active else "nothing"
+        raise failure(
+            ErrorKind.CONFLICT,
+            f"{capability.id} moved: {serving} serves now, not {clean_line(if_generation, 200)}",
+        )

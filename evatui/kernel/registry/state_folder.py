@@ -1,0 +1,50 @@
+"""What a runtime keeps in its state folder, open: databases, the content store, the audit log."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from evatui.kernel.model.clock import Clock
+from evatui.kernel.records.audit import AuditLog, MemoryAudit
+from evatui.kernel.storage.content_store import ContentStore
+from evatui.kernel.storage.database import Database
+from evatui.kernel.storage.schema import CONTENT
+from evatui.kernel.workspace.layout import Layout
+
+__all__ = ["AUDIT_DIR", "StateFolder"]
+
+AUDIT_DIR = "audit"
+_STATE_DB = "state.db"
+_CONTENT_DB = "store/content.db"
+
+
+@dataclass(frozen=True, slots=True)
+class StateFolder:
+    """``databases`` are those that are written, by their path below the folder; ``state`` is the one of all rows."""
+
+    state: Database
+    databases: Mapping[str, Database]
+    store: ContentStore
+    audit: AuditLog
+
+    @classmethod
+    def open(cls, layout: Layout, clock: Clock, *, writes: bool) -> StateFolder:
+        """Blocking. Without ``writes`` it is a copy in memory, and the folder is left as it is.
+
+        Raises `StorageError`, and `CallFailed` ``AuditUnavailable``.
+        """
+        folder = layout.state_dir
+        if not writes:
+            state = Database.copy_of(folder / _STATE_DB)
+            store = ContentStore(lambda: Database.copy_of(folder / _CONTENT_DB, CONTENT))
+            return cls(state, {}, store, MemoryAudit(clock, folder / AUDIT_DIR))
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        state, content = Database(folder / _STATE_DB), Database(folder / _CONTENT_DB, CONTENT)
+        audit = AuditLog.open(folder / AUDIT_DIR, layout.audit, clock)
+        return cls(state, {_STATE_DB: state, _CONTENT_DB: content}, ContentStore(lambda: content), audit)
+
+    def close(self) -> None:
+        self.audit.close()
+        self.store.close()
+        self.state.close()
