@@ -94,6 +94,7 @@ class Server:
         for task in open_tasks:
             task.cancel()
         await asyncio.gather(*open_tasks, return_exceptions=True)
+        await asyncio.sleep(0)  # connections that were closed end in the next turn of the loop, which may be the last
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.get_running_loop().create_task(self._attend(reader, writer))

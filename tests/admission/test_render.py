@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from evatui.kernel.admission.codes import CODES, diagnose, explain
@@ -145,6 +145,7 @@ def test_ordinary_keys_do_not_look_secret(key: str) -> None:
     st.integers(1, 220),
     st.integers(0, 30),
 )
+@example("0 ", 1, 2)
 def test_the_caret_never_leaves_its_line(text: str, column: int, width: int) -> None:
     line, mark = caret(text + "\n", Span("f", 1, column, 1, column + width))
     cells = sum(

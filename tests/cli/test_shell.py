@@ -93,7 +93,7 @@ def test_closed_streams_swallow() -> None:
 
 def test_a_current_folder_that_is_gone_is_said_so(tmp_path: Path) -> None:
     (tmp_path / "gone").mkdir()
-    gone = 'cd "$1" && rmdir "$1" && exec "$0" -c "from evatui.cli.main import main; main()" status'
+    gone = 'cd "$1" && rmdir "$1" && exec "$0" -P -c "from evatui.cli.main import main; main()" status'
     words = ["sh", "-c", gone, sys.executable, str(tmp_path / "gone")]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")

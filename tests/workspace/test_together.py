@@ -20,11 +20,13 @@ Begin = Callable[[Path], object]
 
 
 class BusyTree(Tree):
-    """A tree in which somebody saves after each read."""
+    """A tree in which somebody saves before and after each read."""
 
+    before: Callable[[], object] = staticmethod(lambda: None)
     after: Callable[[], object] = staticmethod(lambda: None)
 
     def read(self, path: str, limit: int, *, max_links: int | None = None) -> SourceFile:
+        self.before()
         try:
             return super().read(path, limit, max_links=max_links)
         finally:
@@ -69,7 +71,7 @@ def test_no_two_are_read_before_and_after_a_change_of_both(busy: BusyTree, layou
 
 def test_one_that_never_rests_is_a_problem(busy: BusyTree, layout: Layout) -> None:
     with open(layout.root / ONE, "ab", buffering=0) as file:
-        busy.after = lambda: file.write(b"#")
+        busy.before = busy.after = lambda: file.write(b"#")
         assert contents(busy, layout)[0] is ProblemKind.UNREADABLE
 
 

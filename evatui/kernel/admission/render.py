@@ -76,7 +76,8 @@ def _window(source: str, span: Span) -> tuple[str, int, int]:
     right = _fit_right(source, left)
     head, tail = "…" if left else "", "…" if right < len(source) else ""
     before = len(head) + _cells(source[left:start])
-    run = max(1, _cells(source[start : min(end, right)]))
+    visible = left + len(source[left:right].rstrip())
+    run = max(1, _cells(source[start : min(end, visible)]))
     return head + _shown(source[left:right]).rstrip() + tail, before, run
 
 
