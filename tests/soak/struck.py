@@ -1,4 +1,4 @@
-"""A runtime killed at random moments while it reloads, and what the next start finds: ``python -m tests.soak.struck``."""
+"""A runtime killed at random moments of its reloads, and what the next start finds: ``python -m tests.soak.struck``."""
 
 from __future__ import annotations
 
