@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -13,8 +13,10 @@ from evatui.kernel.admission.manifest_rules import MANIFEST
 from evatui.kernel.admission.report import MANIFEST_FAULTS, Fault, Report
 from evatui.kernel.model.ids import CAPABILITY_ID
 from evatui.kernel.model.manifest import (
+    AnalysisSpec,
     AuditLevel,
     AuditLevels,
+    CanarySpec,
     ExamplesPolicy,
     Isolation,
     Kind,
@@ -26,6 +28,7 @@ from evatui.kernel.model.manifest import (
     RuntimeGate,
     SideEffects,
     TrustSource,
+    WithoutData,
 )
 from evatui.kernel.model.permissions import ALL, Adapters, Events, Files, Network, Permissions, Shell
 from evatui.kernel.model.text import clean, clean_line
@@ -123,7 +126,7 @@ def _build(raw: dict[str, Any], source: TrustSource) -> Manifest:
         capabilities=tuple(raw["capabilities"]),
         permissions=permissions(raw["permissions"]),
         limits=_limits(**raw["limits"]),
-        reload=_reload(*(raw["reload"][name] for name in _RELOAD)),
+        reload=_reload(raw["reload"]),
         audit=_audit(raw["audit"]["log_input"], raw["audit"]["log_output"]),
         isolation=Isolation(raw["isolation"]),
         side_effects=SideEffects(raw["side_effects"]),
@@ -146,8 +149,20 @@ def _audit(log_input: str, log_output: str) -> AuditLevels:
 
 
 @functools.lru_cache(_KEPT)
-def _reload(hot_reload: bool, drain_timeout_ms: int, rollback_on_failure: bool, examples: str) -> ReloadPolicy:
+def _served_on(hot_reload: bool, drain_timeout_ms: int, rollback_on_failure: bool, examples: str) -> ReloadPolicy:
     return ReloadPolicy(hot_reload, drain_timeout_ms, rollback_on_failure, ExamplesPolicy(examples))
+
+
+def _reload(raw: dict[str, Any]) -> ReloadPolicy:
+    plain = _served_on(*(raw[name] for name in _RELOAD))
+    if raw["canary"] is None:
+        return plain
+    canary, analysis = raw["canary"], raw["analysis"]
+    spec = CanarySpec(
+        canary["percent"], tuple(canary["workspaces"]), tuple(canary["users"]), MappingProxyType(canary["tags"])
+    )
+    without = WithoutData(analysis["on_insufficient_data"])
+    return replace(plain, canary=spec, analysis=AnalysisSpec(**{**analysis, "on_insufficient_data": without}))
 
 
 def _mcp(raw: dict[str, Any] | None) -> McpSpec | None:

@@ -11,8 +11,10 @@ from typing import Any
 from evatui.kernel.model.permissions import Permissions
 
 __all__ = [
+    "AnalysisSpec",
     "AuditLevel",
     "AuditLevels",
+    "CanarySpec",
     "ExamplesPolicy",
     "Isolation",
     "Kind",
@@ -24,6 +26,7 @@ __all__ = [
     "RuntimeGate",
     "SideEffects",
     "TrustSource",
+    "WithoutData",
 ]
 
 
@@ -88,12 +91,44 @@ class Limits:
     state_bytes: int = 1_048_576
 
 
+class WithoutData(StrEnum):
+    """What to do at the deadline of a canary that has no verdict by then."""
+
+    HOLD = "hold"
+    PROMOTE = "promote"
+    ABORT = "abort"
+
+
+@dataclass(frozen=True, slots=True)
+class CanarySpec:
+    """Whose calls a new version takes first: of whoever matches one of ``users``, all of ``tags`` or one of
+    ``workspaces``, and of ``percent`` of all others."""
+
+    percent: float = 10
+    workspaces: tuple[str, ...] = ()
+    users: tuple[str, ...] = ()
+    tags: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysisSpec:
+    """When a canary passes or fails."""
+
+    min_samples: int = 20
+    window_s: int = 60
+    max_error_rate: float = 0.2
+    deadline_s: int = 600
+    on_insufficient_data: WithoutData = WithoutData.HOLD
+
+
 @dataclass(frozen=True, slots=True)
 class ReloadPolicy:
     hot_reload: bool = True
     drain_timeout_ms: int = 10_000
     rollback_on_failure: bool = True
     examples: ExamplesPolicy = ExamplesPolicy.WARN
+    canary: CanarySpec | None = None
+    analysis: AnalysisSpec = AnalysisSpec()
 
 
 @dataclass(frozen=True, slots=True)
