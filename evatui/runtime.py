@@ -30,12 +30,16 @@ from evatui.kernel.registry.gate import Gate
 from evatui.kernel.registry.in_force import InForce
 from evatui.kernel.registry.journal import Journal
 from evatui.kernel.registry.keeper import LOOK_EVERY_S, Keeper
+from evatui.kernel.registry.keeping import Keeping
 from evatui.kernel.registry.operations import Operations
 from evatui.kernel.registry.publisher import Publisher
 from evatui.kernel.registry.refusals import Refusals
 from evatui.kernel.registry.registry import Registry
 from evatui.kernel.registry.reload import Reloader
 from evatui.kernel.registry.restoring import Restoring, remembered
+from evatui.kernel.registry.rollout.canaries import Canaries
+from evatui.kernel.registry.rollout.orders import Rollouts
+from evatui.kernel.registry.rollout.trials import Trials
 from evatui.kernel.registry.scan import Scanner
 from evatui.kernel.registry.shadow import Shadow
 from evatui.kernel.registry.state_folder import AUDIT_DIR, StateFolder
@@ -100,10 +104,11 @@ class Runtime:
         self.refusals = Refusals(RejectionBook(database), self._journal)
         self.registry = Registry(self._journal, self.refusals, clock)
         in_force = InForce(lambda: self.reloader.policy)
+        state = StateStore(database)
         host = Host(
             layout=layout,
             tree=tree,
-            state=StateStore(database),
+            state=state,
             events=self.bus,
             invoke=self.call,
             clock=clock,
@@ -114,13 +119,16 @@ class Runtime:
         self.warden = Warden(self.registry, self.workers)
         shadow = Shadow(self.engine, host, clock, in_force.permissions, self.warden)
         self.examples = Examples(shadow, tree, layout, clock)
+        keeping = Keeping(self.history, store, clock)
+        self.canaries = Canaries(self.registry, keeping, self.gate, lambda: self.reloader.policy, clock)
         publisher = Publisher(
             self.registry,
             shadow,
             self.gate,
             self.history,
-            store,
+            keeping,
             self.examples,
+            self.canaries,
             clock,
             layout.runtime.max_live_generations,
         )
@@ -136,9 +144,22 @@ class Runtime:
             at_once=_LOADS_AT_ONCE if writes else 1,
         )
         self._restoring = Restoring(self.registry, self.reloader, publisher, self.gate, store, layout, self.sandbox)
-        self.operations = Operations(self.registry, self.reloader, self._restoring, self.warden, self.history, clock)
+        self.reloader.before = self._restoring.beside
+        self.operations = Operations(
+            self.registry,
+            self.reloader,
+            self._restoring,
+            self.warden,
+            self.history,
+            keeping,
+            self.canaries,
+            clock,
+        )
+        self.rollouts = Rollouts(self.registry, self.canaries, clock)
+        self.trials = Trials(self.registry, self.operations, self._restoring, state, clock)
         self.approvals = Approvals(self.registry, self.reloader, self.gate, clock)
         self.calls = Calls(self.registry, host, audit, clock, in_force, layout.name)
+        self.calls.observers += [self.canaries.observe, self.trials.observe]
         self.shadow = shadow
         self._keeper = Keeper(layout.state_dir, lock, audit, folder.databases)
         self._keeping: asyncio.Task[None] | None = None
@@ -273,6 +294,8 @@ class Runtime:
             await self.watch.close()
         await _ended(self._watching)
         await self.reloader.close()
+        await self.canaries.close()
+        await self.trials.close()
         cut = await self.registry.close(self.layout.runtime.shutdown_timeout_ms)
         self.bus.emit("/runtime/stopped", {"cut": cut, "at": rfc3339(self.clock.now())})
         if self._watching is not None:

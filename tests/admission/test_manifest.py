@@ -284,7 +284,6 @@ def test_a_disabled_manifest_is_checked_like_any_other(layout: Layout) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "code", "line"),
     [
-        ("canary: null", "canary: {percent: 10}", "EVA-220", "canary"),
         ("{schema_version: 4}", "{schema_version: 4, migrations: [{from: 3, to: 4, entry: up}]}", "EVA-220", "migr"),
     ],
 )

@@ -12,9 +12,6 @@ __all__ = ["check_supported"]
 
 def check_supported(raw: Mapping[str, Any], report: Report) -> None:
     """Refuses what is valid but not done: a promise that nobody keeps must not look kept."""
-    if raw["reload"]["canary"] is not None:
-        message = "reload.canary is not supported by this version"
-        report.add("EVA-220", message, report.span(("reload", "canary"), key=True))
     if raw["state"]["migrations"]:
         message = "state.migrations are not supported by this version"
         report.add("EVA-220", message, report.span(("state", "migrations"), key=True))

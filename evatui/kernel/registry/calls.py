@@ -25,12 +25,15 @@ from evatui.kernel.registry.in_force import InForce
 from evatui.kernel.registry.interpret import interpret
 from evatui.kernel.registry.payload import admitted, handed
 from evatui.kernel.registry.registry import Registry
-from evatui.kernel.registry.router import absent, route, unserved
+from evatui.kernel.registry.rollout.tally import Sample
+from evatui.kernel.registry.router import absent, pick, route, unserved
 
 __all__ = ["MAX_DEPTH", "Calls", "Flight"]
 
 _CONTEXT_BYTES = 32_768
 """At most, of what a request has beside its payload: users and tags are bounded where they come in."""
+_OF_OTHERS = frozenset({ErrorKind.CANCELLED, ErrorKind.AUDIT_UNAVAILABLE})
+"""Ends of a call that say nothing about the version that it ran on."""
 MAX_DEPTH = 8
 """Capabilities in one chain of calls."""
 
@@ -39,13 +42,15 @@ MAX_DEPTH = 8
 class Flight:
     """A call on its way. ``started`` and ``deadline`` are on the monotonic clock, in seconds.
 
-    ``generation`` and ``host`` are None while it waits for a slot. ``recorded``: its end was for the audit log.
+    ``generation`` and ``host`` are None while it waits for a slot; ``pinned`` is when it got one. ``recorded``: its end
+    was for the audit log.
     """
 
     request: CallRequest
     started_at: str
     started: float
     deadline: float = math.inf
+    pinned: float = 0.0
     capability: Capability | None = None
     generation: Generation | None = None
     host: BoundHost | None = None
@@ -67,6 +72,8 @@ class Calls:
         self.flights: dict[str, Flight] = {}
         self.on_flight: Callable[[], None] = lambda: None
         """Called when a call takes off, and from any thread when one reports its progress; must be cheap."""
+        self.observers: list[Callable[[Capability, Generation, Sample], None]] = []
+        """Called after each call that ran, before its answer leaves; must be cheap, must not raise."""
         self._registry = registry
         self._host = host
         self._audit = audit
@@ -97,10 +104,10 @@ class Calls:
         return self._report(flight, response)
 
     def _report(self, flight: Flight, response: Response) -> CallReport:
-        for counted in (flight.capability, flight.generation):
-            if counted is not None:
-                counted.calls += 1
-                counted.errors += not response.ok
+        if flight.capability is not None:
+            flight.capability.calls += 1
+            flight.capability.errors += not response.ok
+            self._sample(flight.capability, flight, response.error.kind if response.error else None)
         name = flight.generation.name.id if flight.generation else None
         return CallReport(
             replace(response, error=response.error.on(name)) if response.error else response,
@@ -110,6 +117,18 @@ class Calls:
             name,
             (self._clock.monotonic() - flight.started) * 1000,
         )
+
+    def _sample(self, capability: Capability, flight: Flight, error: ErrorKind | None) -> None:
+        """What the end of a call says about the version that it ran on, if it says anything."""
+        generation, now = flight.generation, self._clock.monotonic()
+        if generation is None or flight.host is None or error in _OF_OTHERS:
+            return
+        if error is ErrorKind.TIMEOUT and flight.deadline - flight.pinned < generation.program.program.fair_s:
+            return  # its caller, or the queue, left it too little time
+        sample = Sample(error, (now - flight.pinned) * 1000)
+        generation.tally.add(sample)
+        for observe in self.observers:
+            observe(capability, generation, sample)
 
     # -- on the loop ------------------------------------------------------------------------
 
@@ -133,10 +152,7 @@ class Calls:
     async def _fly(self, capability: Capability, flight: Flight) -> Response:
         await capability.limiter.acquire(flight.deadline, flight.request.ancestors)
         try:
-            generation = capability.active
-            if generation is None:
-                raise unserved(capability)
-            flight.generation = generation
+            generation = self._pinned(capability, flight)
             generation.enter()
             try:
                 return await self._run(generation, flight)
@@ -144,6 +160,16 @@ class Calls:
                 generation.leave()
         finally:
             capability.limiter.release()
+
+    def _pinned(self, capability: Capability, flight: Flight) -> Generation:
+        """The generation that the call stays on to its end."""
+        generation, _ = pick(self._registry.table, capability.id, flight.request, self._workspace)
+        if generation is None:
+            raise unserved(capability)
+        flight.generation, flight.pinned = generation, self._clock.monotonic()
+        limit_s = generation.manifest.limits.timeout_ms / 1000  # of a canary it may be tighter than the one it flew by
+        flight.deadline = min(flight.deadline, flight.started + limit_s)
+        return generation
 
     async def _run(self, generation: Generation, flight: Flight) -> Response:
         candidate = generation.candidate

@@ -10,6 +10,8 @@ from evatui.kernel.admission.verdict import Candidate, Rejection
 from evatui.kernel.model.lifecycle import State, capability_state
 from evatui.kernel.registry.generation import Generation, GenerationId
 from evatui.kernel.registry.limiter import Limiter
+from evatui.kernel.registry.rollout.rollout import Rollout
+from evatui.kernel.registry.rollout.trial import Trial
 from evatui.kernel.registry.ruling import Ruling
 from evatui.kernel.registry.warden import Conduct
 from evatui.kernel.storage.history import Hold
@@ -70,6 +72,7 @@ class Capability:
     ``again``: the version was refused for no fault of its own, and the next look tries it again.
     ``kept``: what served, the latest first, each digest once, also what serves now; it outlives a restart.
     ``quarantined``: digests that the disk may hold without their being served, and `ABSENT` where it need not hold any.
+    ``rollout``: the version that is tried out beside ``active``; ``trial``: ``active`` is new, and watched.
     ``denied``: it served or rested when the policy began to refuse its id, and is switched off until that ends.
     """
 
@@ -78,6 +81,8 @@ class Capability:
     path: str
     since: str
     active: Generation | None = None
+    rollout: Rollout | None = None
+    trial: Trial | None = None
     draining: list[Generation] = field(default_factory=list)
     attempt: Attempt | None = None
     parked: Attempt | None = None
@@ -103,13 +108,23 @@ class Capability:
     @property
     def state(self) -> State:
         resting = [slot.state for slot in (self.parked, self.attempt) if slot is not None]
-        live = [State.DRAINING] * len(self.draining) + ([State.ACTIVE] if self.active else [])
+        live = [State.DRAINING] * len(self.draining) + [State.ACTIVE] * len(self.serving)
         return capability_state([*live, *resting])
+
+    @property
+    def canary(self) -> Generation | None:
+        """The generation that is tried out beside ``active``."""
+        return self.rollout.generation if self.rollout is not None else None
+
+    @property
+    def serving(self) -> tuple[Generation, ...]:
+        """What takes calls: ``active``, then the canary."""
+        return tuple(generation for generation in (self.active, self.canary) if generation is not None)
 
     @property
     def generations(self) -> tuple[Generation, ...]:
         """Those that hold Lua states: what drains, then what serves."""
-        return (*self.draining, *((self.active,) if self.active else ()))
+        return (*self.draining, *self.serving)
 
     @property
     def held(self) -> Attempt | None:
@@ -119,11 +134,11 @@ class Capability:
     @property
     def live(self) -> int:
         """Generations that hold Lua states."""
-        return len(self.draining) + (self.active is not None)
+        return len(self.generations)
 
     @property
     def in_flight(self) -> int:
-        return sum(g.in_flight for g in self.draining) + (self.active.in_flight if self.active else 0)
+        return sum(generation.in_flight for generation in self.generations)
 
     def keep(self, generation: Generation) -> None:
         """It goes into service, and can be brought back from now on."""

@@ -9,6 +9,7 @@ from evatui.kernel.admission.verdict import Candidate
 from evatui.kernel.lua.engine import LoadedProgram
 from evatui.kernel.model.lifecycle import State
 from evatui.kernel.model.manifest import Manifest
+from evatui.kernel.registry.rollout.tally import Tally
 
 __all__ = ["Generation", "GenerationId"]
 
@@ -38,8 +39,7 @@ class Generation:
     state: State
     since: str
     in_flight: int = 0
-    calls: int = 0
-    errors: int = 0
+    tally: Tally = field(default_factory=Tally)
     drain_deadline: float | None = None
     idle: asyncio.Event = field(default_factory=asyncio.Event)
 

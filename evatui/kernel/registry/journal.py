@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from evatui.kernel.model.call import KERNEL, Actor
 from evatui.kernel.model.clock import Clock, rfc3339
@@ -18,6 +18,10 @@ from evatui.kernel.model.lifecycle import State
 from evatui.kernel.records.audit import AuditLog
 from evatui.kernel.records.codes import Code, Outcome
 from evatui.kernel.records.events import EventBus
+
+if TYPE_CHECKING:
+    from evatui.kernel.registry.capability import Capability
+    from evatui.kernel.registry.generation import Generation
 
 __all__ = ["Journal"]
 
@@ -58,6 +62,38 @@ class Journal:
             **extra,
         }
         self._bus.emit(f"/capability/{what}", payload, actor=actor)
+
+    def canary(
+        self,
+        what: str,
+        capability: Capability,
+        generation: Generation,
+        beside: Generation | None,
+        actor: Actor,
+        why: str,
+        outcome: Outcome = Outcome.OK,
+    ) -> None:
+        """Tells, and writes down, that the canary ``generation`` was started, promoted, aborted, …; ``beside`` is what
+        served with it."""
+        source = beside.name.id if beside else None
+        self.tell(
+            f"canary_{what}",
+            capability.id,
+            capability.state,
+            generation=generation.name.id,
+            from_generation=source,
+            reason=why,
+            actor=actor,
+        )
+        self.write(
+            Code(f"canary.{what}"),
+            outcome,
+            actor,
+            capability_id=capability.id,
+            generation=generation.name.id,
+            beside=source,
+            reason=why,
+        )
 
     def write(self, code: Code, outcome: Outcome, actor: Actor, **fields: Any) -> None:
         """Appends a record in the background; a sink that fails shows in its own health."""

@@ -38,7 +38,12 @@ class Leaving:
         successor: Generation | None = None,
         reason: str = "",
         timeout_ms: int | None = None,
+        beside: bool = False,
     ) -> asyncio.Task[int]:
+        """Its calls end or are cut at the deadline; the task's result is the number of those that were cut.
+
+        ``successor`` took its place; ``beside``: it was a canary, whose end is not that of its capability.
+        """
         self._edges.move_generation(capability, generation, State.DRAINING, actor, reason)
         capability.draining.append(generation)
         seconds = (generation.manifest.reload.drain_timeout_ms if timeout_ms is None else timeout_ms) / 1000
@@ -47,7 +52,15 @@ class Leaving:
             "draining", capability.id, State.DRAINING, generation=generation.name.id, reason=reason or None, actor=actor
         )
         published = (successor.name.id, successor.since) if successor else None
-        return self._spawn(self._drained(capability, generation, end, actor, seconds, published, reason))
+        return self._spawn(self._drained(capability, generation, end, actor, seconds, published, reason, beside))
+
+    def canary(self, capability: Capability, actor: Actor, why: str, timeout_ms: int | None = None) -> None:
+        """The canary that there may be drains, and that it ends is told."""
+        if capability.rollout is None:
+            return
+        generation, capability.rollout = capability.rollout.generation, None
+        self._journal.canary("aborted", capability, generation, capability.active, actor, why)
+        self.drain(capability, generation, State.UNREGISTERED, actor, reason=why, timeout_ms=timeout_ms, beside=True)
 
     async def _drained(
         self,
@@ -58,6 +71,7 @@ class Leaving:
         seconds: float,
         published: tuple[str, str] | None,
         reason: str,
+        beside: bool,
     ) -> int:
         cut = 0
         try:
@@ -77,11 +91,17 @@ class Leaving:
             capability.parked = Attempt(State.DISABLED, self._journal.at(), generation.name)
             capability.parked_digest = generation.digest
             capability.since = self._journal.at()
-        self._tell_ended(capability, generation.name.id, actor, cut, published)
+        self._tell_ended(capability, generation.name.id, actor, cut, published, beside)
         return cut
 
     def _tell_ended(
-        self, capability: Capability, ended: str, actor: Actor, cut: int, published: tuple[str, str] | None
+        self,
+        capability: Capability,
+        ended: str,
+        actor: Actor,
+        cut: int,
+        published: tuple[str, str] | None,
+        beside: bool,
     ) -> None:
         self._journal.write(
             Code.CAPABILITY_DRAINED,
@@ -102,7 +122,7 @@ class Leaving:
                 published_at=published[1],
                 cut=cut,
             )
-        elif capability.gone:
+        elif capability.gone and not beside:
             self.unregistered(capability, ended, actor)
 
     def unregistered(self, capability: Capability, ended: str | None, actor: Actor) -> None:

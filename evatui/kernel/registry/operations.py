@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Set
 
 from evatui.kernel.model.call import Actor
 from evatui.kernel.model.clock import Clock
@@ -15,12 +14,14 @@ from evatui.kernel.model.text import clean_line
 from evatui.kernel.records.codes import Code, Outcome
 from evatui.kernel.registry.capability import Capability, Kept
 from evatui.kernel.registry.generation import GenerationId
+from evatui.kernel.registry.keeping import Keeping
 from evatui.kernel.registry.receipt import Receipt, guard
 from evatui.kernel.registry.registry import Registry
 from evatui.kernel.registry.reload import Reloader
 from evatui.kernel.registry.restoring import Restoring, last_known_good
+from evatui.kernel.registry.rollout.canaries import Canaries
 from evatui.kernel.registry.warden import Warden
-from evatui.kernel.storage.history import ABSENT, History, Hold, Quarantine
+from evatui.kernel.storage.history import ABSENT, History, Hold
 
 __all__ = ["Operations"]
 
@@ -35,6 +36,8 @@ class Operations:
         restoring: Restoring,
         warden: Warden,
         history: History,
+        keeping: Keeping,
+        canaries: Canaries,
         clock: Clock,
     ) -> None:
         self._registry = registry
@@ -42,6 +45,8 @@ class Operations:
         self._restoring = restoring
         self._warden = warden
         self._history = history
+        self._keeping = keeping
+        self._canaries = canaries
         self._clock = clock
 
     async def drain(self, capability_id: str, actor: Actor, if_generation: str | None = None) -> Receipt:
@@ -93,15 +98,25 @@ class Operations:
         return self._receipt(capability, "enable", source, serves, actor, started, note=note)
 
     async def rollback(
-        self, capability_id: str, actor: Actor, to: str | None = None, if_generation: str | None = None
+        self,
+        capability_id: str,
+        actor: Actor,
+        to: str | None = None,
+        if_generation: str | None = None,
+        cause: str = "",
     ) -> Receipt:
         """Serves an earlier version again, as a new generation; the one it replaces is quarantined.
 
-        Also where its files are gone, and after a restart. Without ``to`` it is the latest that was never rolled back.
+        Also where its files are gone, and after a restart. Without ``to`` it is the latest that was never rolled back;
+        while a canary is tried out, that is what serves beside it.
         """
         started = self._clock.monotonic()
         capability = self._remembered(capability_id)
         guard(capability, if_generation)
+        if capability.rollout is not None and capability.active is not None and to in (None, *_names(capability)):
+            tried = await self._canaries.abort(capability, actor)
+            note = "its canary was aborted; what served beside it serves everybody"
+            return self._receipt(capability, "rollback", tried, _name(capability), actor, started, note=note)
         kept = _choose(capability, to)
         source, gone = _name(capability), capability.gone
         bad = capability.active.digest if capability.active else ABSENT if gone else capability.disk_digest
@@ -109,13 +124,15 @@ class Operations:
         guard(capability, if_generation)
         before, held = frozenset(capability.quarantined), capability.hold
         # Before it is loaded, as a look at the disk may come in between; and never what comes back itself.
-        await self._quarantine(capability, {bad, *before} - {candidate.digest}, source, actor)
+        tried_out = {capability.canary.digest} if capability.canary else set()
+        bad_ones = {bad, *before, *tried_out} - {candidate.digest}
+        await self._keeping.quarantine(capability, bad_ones, source, actor)
         self._registry.capability(capability.id, candidate.path if gone else capability.path)
         try:
             name = await self._restoring.serve(capability, kept, candidate, actor)
         except CallFailed:
             capability.gone = gone
-            await self._quarantine(capability, before, source, actor)
+            await self._keeping.quarantine(capability, before, source, actor)
             raise
         if capability.hold is held:
             await self._hold(capability, None, actor)
@@ -129,6 +146,7 @@ class Operations:
             from_generation=source.id if source else None,
             reason=Reason.ROLLED_BACK.value,
             actor=actor,
+            cause=cause or None,
         )
         self._registry.journal.write(
             Code.CAPABILITY_ROLLED_BACK,
@@ -138,6 +156,7 @@ class Operations:
             generation=name.id,
             rolled_back_from=source.id if source else None,
             restores=kept.name.id,
+            cause=cause or None,
         )
         return self._receipt(capability, "rollback", source, name, actor, started)
 
@@ -147,7 +166,9 @@ class Operations:
         capability = self._known(capability_id)
         guard(capability, if_generation)
         source = _name(capability)
-        await self._quarantine(capability, capability.quarantined - {capability.disk_digest, ABSENT}, source, actor)
+        await self._keeping.quarantine(
+            capability, capability.quarantined - {capability.disk_digest, ABSENT}, source, actor
+        )
         plan = await self._reloader.run(actor=actor, explicit=True, ids=(capability.id,))
         refused = next((change for change in plan.changes if change.diagnostics), None)
         note = f"refused: {refused.diagnostics[0].code} {refused.diagnostics[0].message}" if refused else ""
@@ -180,16 +201,6 @@ class Operations:
             return ""
         name = await self._restoring.serve(capability, kept, candidate, actor)
         return f"it runs in the process of the runtime again, as {name.short}"
-
-    async def _quarantine(
-        self, capability: Capability, digests: Set[str], source: GenerationId | None, actor: Actor
-    ) -> None:
-        """From now on these are in quarantine, and no others; written down first, so that a restart knows."""
-        before, now = frozenset(capability.quarantined), frozenset(digests)
-        number, who, at = source.number if source else None, actor.id or actor.type.value, self._registry.journal.at()
-        new = [Quarantine(capability.id, digest, number, Reason.ROLLED_BACK, who, at) for digest in now - before]
-        await asyncio.to_thread(self._history.quarantine, capability.id, new, before - now)
-        capability.quarantined = set(now)
 
     # -- guards -----------------------------------------------------------------------------
 
@@ -264,6 +275,10 @@ class Operations:
 
 def _name(capability: Capability) -> GenerationId | None:
     return capability.active.name if capability.active else None
+
+
+def _names(capability: Capability) -> tuple[str, ...]:
+    return (capability.active.name.id, capability.active.name.short) if capability.active else ()
 
 
 def _choose(capability: Capability, to: str | None) -> Kept:

@@ -157,7 +157,7 @@ def _judge(candidate: Candidate, capability: Capability | None, explicit: bool) 
     digest = candidate.snapshot.digest
     if capability is None or capability.gone:
         return Action.ADD, ""
-    if capability.active is not None and capability.active.candidate.terms == candidate.terms:
+    if candidate.terms in [generation.candidate.terms for generation in capability.serving]:
         return Action.UNCHANGED, ""
     if digest in capability.quarantined:
         return Action.HOLD, Reason.QUARANTINED.value

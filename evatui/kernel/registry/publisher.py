@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from dataclasses import dataclass
 
 from evatui.kernel.admission.policy import Policy
@@ -14,20 +13,20 @@ from evatui.kernel.model.clock import Clock
 from evatui.kernel.model.diagnostic import Reason
 from evatui.kernel.model.errors import ErrorKind, failure
 from evatui.kernel.model.lifecycle import State
-from evatui.kernel.registry.capability import KEPT_FOR_ROLLBACK, Capability
+from evatui.kernel.registry.capability import Capability
 from evatui.kernel.registry.examples import Examples, Tried
 from evatui.kernel.registry.gate import Gate
 from evatui.kernel.registry.generation import GenerationId
-from evatui.kernel.registry.registry import Registry
+from evatui.kernel.registry.keeping import Keeping
+from evatui.kernel.registry.registry import SUPERSEDED, Registry
+from evatui.kernel.registry.rollout.canaries import Canaries
+from evatui.kernel.registry.rollout.trial import trial_of
 from evatui.kernel.registry.ruling import Ruling
 from evatui.kernel.registry.shadow import Shadow, broken
-from evatui.kernel.storage.content_store import ContentStore
 from evatui.kernel.storage.database import StorageError
 from evatui.kernel.storage.history import ABSENT, History
 
 __all__ = ["Ended", "Publisher"]
-
-_RETAIN_EVERY = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +58,9 @@ class Publisher:
         shadow: Shadow,
         gate: Gate,
         history: History,
-        store: ContentStore,
+        keeping: Keeping,
         examples: Examples,
+        canaries: Canaries,
         clock: Clock,
         max_live: int,
     ) -> None:
@@ -68,13 +68,12 @@ class Publisher:
         self._shadow = shadow
         self._gate = gate
         self._history = history
-        self._store = store
+        self._keeping = keeping
         self._examples = examples
+        self._canaries = canaries
         self._clock = clock
         self._max_live = max_live
         self._coming: dict[str, _Coming] = {}
-        self._keeping = threading.Lock()
-        self._kept = 0
 
     async def bring_up(self, capability: Capability, candidate: Candidate, ruling: Ruling, actor: Actor) -> Ended:
         """Serves what the disk holds: shadow load, health, the gate's ruling, publish; only the latest version wanted.
@@ -122,13 +121,15 @@ class Publisher:
     ) -> Ended:
         async with capability.turn:
             while capability.live >= self._max_live and not _overtaken(capability, ticket):
+                if not capability.draining:  # the place that is needed is the canary's
+                    self._registry.end_canary(capability, actor, SUPERSEDED)
                 capability.room.clear()
                 await capability.room.wait()
-            serving = capability.active.candidate if capability.active else None
-            same = serving is not None and candidate.terms == serving.terms
+            serving = [generation.candidate for generation in capability.serving]
+            same = candidate.terms in [one.terms for one in serving]
             known = ticket is not None and (same or candidate.digest in capability.quarantined)
             # Two generations may be of the same bytes, where the policy changed: each has a name of its own.
-            fresh = fresh or (serving is not None and serving.digest == candidate.digest)
+            fresh = fresh or candidate.digest in [one.digest for one in serving]
             if known or _overtaken(capability, ticket):
                 return Ended()
             rests = not candidate.manifest.enabled or (ticket is not None and capability.hold is not None)
@@ -175,8 +176,9 @@ class Publisher:
             if refusal is not None:
                 registry.refuse(capability, refusal, actor)
                 return Ended(rejected=refusal, tried=tried)
-            now = await asyncio.to_thread(self._pass, capability, candidate, ruling, name, ticket, fresh)
-            if _overtaken(capability, ticket):
+            beside = ticket is not None and self._canaries.wanted(capability, candidate)
+            now = await asyncio.to_thread(self._pass, capability, candidate, ruling, name, ticket, fresh, beside)
+            if _overtaken(capability, ticket) or (beside and capability.active is None):
                 registry.forget_attempt(capability, actor)
                 return Ended()
             if now.held and ticket is not None:
@@ -185,8 +187,14 @@ class Publisher:
             if ticket is not None:
                 capability.quarantined.discard(ABSENT)
             self._shadow.settle(candidate, loaded)
-            registry.publish(capability, candidate, loaded, name, actor)
             published = True
+            if beside:
+                self._canaries.start(capability, candidate, loaded, name, actor)
+                return Ended(name, tried=tried)
+            new = ticket is not None and not (capability.kept and capability.kept[0].digest == candidate.digest)
+            registry.publish(capability, candidate, loaded, name, actor)
+            settings, began = now.policy.settings["rollback"], self._clock.monotonic()
+            capability.trial = trial_of(candidate.manifest, settings, began) if new else None
             return Ended(name, tried=tried)
         finally:
             if not published:
@@ -209,26 +217,18 @@ class Publisher:
         name: GenerationId,
         ticket: int | None,
         fresh: bool,
+        beside: bool,
     ) -> Ruling:
         """Blocking. The ruling of now; where it lets the version into service, that is recorded, and it kept, first."""
         now = self._gate.rule_again(candidate, ruling)
         ordered = ticket is None
         if ordered or not now.held:
             self._gate.serves(candidate, now.policy, name, in_place=ordered and not fresh)
-            self._keep(candidate, name)
+            if not beside:
+                self._keeping.keep(candidate, name)
         if not ordered and not now.held and ABSENT in capability.quarantined:
             self._history.quarantine(capability.id, [], [ABSENT])
         return now
-
-    def _keep(self, candidate: Candidate, name: GenerationId) -> None:
-        """So that it can be brought back. Under a lock: what is just being saved is not in the history yet."""
-        with self._keeping:
-            self._store.save(candidate.snapshot)
-            self._history.serves(candidate.id, name.number, self._clock.now())
-            if self._kept % _RETAIN_EVERY == 0:
-                served = self._history.served(KEPT_FOR_ROLLBACK)
-                self._store.retain({one.digest for versions in served.values() for one in versions})
-            self._kept += 1
 
     async def _name(self, capability: Capability, candidate: Candidate, *, fresh: bool) -> GenerationId:
         record = await asyncio.to_thread(

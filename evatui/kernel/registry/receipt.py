@@ -44,10 +44,10 @@ class Receipt:
 
 
 def guard(capability: Capability, if_generation: str | None) -> None:
-    """Raises `CallFailed` ``Conflict`` where another generation than ``if_generation`` serves by now."""
-    names = (capability.active.name.id, capability.active.name.short) if capability.active else ()
+    """Raises `CallFailed` ``Conflict`` where ``if_generation`` neither serves any more nor is tried out."""
+    names = {name for serving in capability.serving for name in (serving.name.id, serving.name.short)}
     if if_generation is not None and if_generation not in names:
-        serving = capability.active.name.short if capability.active else "nothing"
+        serving = " and ".join(serving.name.short for serving in capability.serving) or "nothing"
         raise failure(
             ErrorKind.CONFLICT,
             f"{capability.id} moved: {serving} serves now, not {clean_line(if_generation, 200)}",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Mapping
+from typing import Final
 
 from evatui.kernel.admission.verdict import Candidate, Rejection
 from evatui.kernel.lua.engine import LoadedProgram
@@ -30,7 +31,10 @@ from evatui.kernel.registry.ruling import Ruling
 from evatui.kernel.registry.table import EMPTY_TABLE, Table
 from evatui.kernel.registry.trail import Trail
 
-__all__ = ["Registry"]
+__all__ = ["SUPERSEDED", "Registry"]
+
+SUPERSEDED: Final = "superseded"
+"""Why a canary ends that nobody found fault with: another version came in its place."""
 
 
 class Registry:
@@ -48,8 +52,8 @@ class Registry:
         self.on_change: Callable[[], None] = lambda: None
         """Called whenever an edge was taken or a refusal came or went; must be cheap."""
         self._clock = clock
-        self._edges = Edges(self.trail, journal, lambda: self.on_change())
-        self._leaving = Leaving(self._edges, journal, clock)
+        self.edges = Edges(self.trail, journal, lambda: self.on_change())
+        self.leaving = Leaving(self.edges, journal, clock)
 
     # -- attempts ---------------------------------------------------------------------------
 
@@ -89,9 +93,9 @@ class Registry:
             attempt, capability.parked = capability.parked, None
         if attempt is None:
             attempt = Attempt(State.PENDING, self.journal.at())
-            self._edges.step(capability, None, State.PENDING, None, actor)
+            self.edges.step(capability, None, State.PENDING, None, actor)
         else:
-            self._edges.move(capability, attempt, State.PENDING, actor)
+            self.edges.move(capability, attempt, State.PENDING, actor)
         attempt.name = None
         capability.attempt = attempt
         capability.again = False
@@ -109,7 +113,7 @@ class Registry:
         """The attempt ends in Rejected; whatever serves goes on serving."""
         attempt = capability.attempt or self.begin(capability, actor)
         capability.denied = False
-        self._edges.move(capability, attempt, State.REJECTED, actor, rejection.diagnostics[0].reason.value)
+        self.edges.move(capability, attempt, State.REJECTED, actor, rejection.diagnostics[0].reason.value)
         self._tell_refused(capability, rejection, State.REJECTED, actor)
 
     def deny(self, capability: Capability, rejection: Rejection, actor: Actor) -> None:
@@ -141,7 +145,7 @@ class Registry:
         if attempt is not None:
             attempt.name = name
             if attempt.state is not State.SHADOW:
-                self._edges.move(capability, attempt, State.SHADOW, actor)
+                self.edges.move(capability, attempt, State.SHADOW, actor)
 
     def hold(self, capability: Capability, candidate: Candidate, ruling: Ruling, actor: Actor) -> None:
         """A sound version that waits for a person; whatever serves goes on serving."""
@@ -178,7 +182,7 @@ class Registry:
         """What was refused on disk is no longer there: the disk holds what serves, or nothing."""
         capability.rejection = None
         if capability.attempt is not None:
-            self._edges.move(capability, capability.attempt, State.UNREGISTERED, actor)
+            self.edges.move(capability, capability.attempt, State.UNREGISTERED, actor)
             capability.attempt = None
 
     def park(self, capability: Capability, candidate: Candidate, actor: Actor, reason: str) -> None:
@@ -190,8 +194,8 @@ class Registry:
     def _rest(self, capability: Capability, digest: str, actor: Actor, reason: str) -> None:
         attempt = capability.attempt
         if attempt is not None:
-            self._edges.move(capability, attempt, State.DISABLED, actor, reason)
-            self._edges.drop_parked(capability, actor)
+            self.edges.move(capability, attempt, State.DISABLED, actor, reason)
+            self.edges.drop_parked(capability, actor)
             capability.parked, capability.attempt = attempt, None
         capability.parked_digest = digest
 
@@ -200,7 +204,7 @@ class Registry:
     def publish(
         self, capability: Capability, candidate: Candidate, program: LoadedProgram, name: GenerationId, actor: Actor
     ) -> Generation:
-        """New serves, old drains: one assignment of one immutable table.
+        """New serves, old drains, and so does a canary beside it: one assignment of one immutable table.
 
         All that can fail has happened before; what follows the assignment only tells of it.
         """
@@ -211,17 +215,26 @@ class Registry:
         capability.active = generation
         capability.limiter.resize(candidate.manifest.limits.concurrency)
         capability.since = generation.since
+        self.enter(capability, generation, actor, old)
+        capability.keep(generation)
+        self.leaving.canary(capability, actor, SUPERSEDED)
+        if old is not None:
+            self.leaving.drain(capability, old, State.UNREGISTERED, actor, successor=generation)
+        return generation
+
+    def enter(self, capability: Capability, generation: Generation, actor: Actor, old: Generation | None) -> None:
+        """It serves: its attempt is over, and nothing rests or is refused beside it."""
         capability.rejection = None
         capability.denied = False
         if capability.attempt is not None:
-            self._edges.move(capability, capability.attempt, State.ACTIVE, actor)
+            self.edges.move(capability, capability.attempt, State.ACTIVE, actor)
             capability.attempt = None
-        self._edges.drop_parked(capability, actor)
+        self.edges.drop_parked(capability, actor)
         self.journal.tell(
             "loaded",
             capability.id,
             State.ACTIVE,
-            generation=name.id,
+            generation=generation.name.id,
             from_generation=old.name.id if old else None,
             actor=actor,
         )
@@ -230,21 +243,17 @@ class Registry:
             Outcome.OK,
             actor,
             capability_id=capability.id,
-            generation=name.id,
-            script_digest=candidate.script_digest,
-            manifest_digest=candidate.snapshot.manifest.digest,
+            generation=generation.name.id,
+            script_digest=generation.candidate.script_digest,
+            manifest_digest=generation.candidate.snapshot.manifest.digest,
         )
-        capability.keep(generation)
-        if old is not None:
-            self._leaving.drain(capability, old, State.UNREGISTERED, actor, successor=generation)
-        return generation
 
     # -- leaving ----------------------------------------------------------------------------
 
     def withdraw(
         self, capability: Capability, end: State, actor: Actor, reason: str, timeout_ms: int | None = None
     ) -> asyncio.Task[int] | None:
-        """No new calls at once; the running ones end or are cut at the deadline.
+        """No new calls at once; the running ones end or are cut at the deadline. A canary goes with it.
 
         The task's result is the number of calls that were cut; None where nothing served.
         """
@@ -253,7 +262,13 @@ class Registry:
             return None
         self.table = self.table.without(capability.id)
         capability.active = None
-        return self._leaving.drain(capability, old, end, actor, reason=reason, timeout_ms=timeout_ms)
+        self.leaving.canary(capability, actor, reason, timeout_ms)
+        return self.leaving.drain(capability, old, end, actor, reason=reason, timeout_ms=timeout_ms)
+
+    def end_canary(self, capability: Capability, actor: Actor, why: str) -> None:
+        """What serves beside it takes all calls, from now on."""
+        self.table = self.table.without_canary(capability.id)
+        self.leaving.canary(capability, actor, why)
 
     def stop(self, capability: Capability, actor: Actor) -> None:
         """The manifest is gone: no new calls from now on."""
@@ -263,15 +278,15 @@ class Registry:
     def forget(self, capability: Capability, actor: Actor) -> None:
         """Lets go of what does not serve; the capability is unregistered once the last call has ended."""
         self.forget_attempt(capability, actor)
-        self._edges.drop_parked(capability, actor)
+        self.edges.drop_parked(capability, actor)
         if not capability.draining:
-            self._leaving.unregistered(capability, None, actor)
+            self.leaving.unregistered(capability, None, actor)
 
     async def close(self, timeout_ms: int) -> int:
         """Stops routing, drains everything within ``timeout_ms`` and returns the number of calls cut."""
         for capability in list(self.capabilities.values()):
             self.withdraw(capability, State.UNREGISTERED, KERNEL, "runtime stops", timeout_ms)
-        return await self._leaving.ended()
+        return await self.leaving.ended()
 
     def cut(self) -> int:
         """Ends every call in flight now: an operator who does not want to wait any longer."""

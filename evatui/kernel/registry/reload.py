@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,7 +22,7 @@ from evatui.kernel.registry.examples import Examples
 from evatui.kernel.registry.gate import Gate
 from evatui.kernel.registry.plan import KNOWN, Action, Change, compare, main_verdicts, plan_digest
 from evatui.kernel.registry.publisher import Publisher
-from evatui.kernel.registry.registry import Registry
+from evatui.kernel.registry.registry import SUPERSEDED, Registry
 from evatui.kernel.registry.scan import Scan, Scanner
 from evatui.kernel.registry.shadow import Shadow
 from evatui.kernel.registry.warden import Warden
@@ -65,6 +65,8 @@ class Reloader:
         self.problems: tuple[Diagnostic, ...] = ()
         self.idle: tuple[str, ...] = ()
         self.looked_at = ""
+        self.before: Callable[[Capability, Candidate], Awaitable[None]] = _nothing
+        """Awaited before a version is brought up."""
         self._registry = registry
         self._scanner = scanner
         self._shadow = shadow
@@ -249,6 +251,7 @@ class Reloader:
         if held is not None and held.digest == change.verdict.terms and ruling.held and capability.hold is None:
             held.ruling = ruling  # it waits already; the policy may have changed what for
             return change.waiting(ruling)
+        await self.before(capability, change.verdict)
         ended = await self._publisher.bring_up(capability, change.verdict, ruling, actor)
         change = replace(change, tried=ended.tried)
         if ended.rejected is not None:
@@ -265,9 +268,12 @@ class Reloader:
             self._registry.forget(capability, actor)
 
     async def _settle(self, capability: Capability, actor: Actor) -> None:
-        """The disk holds what serves: whatever was on its way in, or refused, is history."""
+        """The disk holds what serves: whatever was on its way in, refused, or tried out beside it, is history."""
         capability.wanted += 1
         async with capability.turn:
+            canary, wanted = capability.canary, capability.candidate
+            if canary is not None and wanted is not None and canary.candidate.terms != wanted.terms:
+                self._registry.end_canary(capability, actor, SUPERSEDED)
             self._registry.forget_attempt(capability, actor)
 
     async def _refuse(self, capability: Capability, rejection: Rejection, actor: Actor) -> None:
@@ -296,6 +302,10 @@ class Reloader:
             task.cancel()
         await self._publisher.close()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _nothing(capability: Capability, candidate: Candidate) -> None:
+    """Nothing has to happen first."""
 
 
 def _wanted(changes: Sequence[Change], ids: Sequence[str]) -> list[Change]:

@@ -87,6 +87,17 @@ class Restoring:
         if any(came):
             await self._reloader.run(explicit=True)  # what is wrong with the disk still is: told beside what serves
 
+    async def beside(self, capability: Capability, candidate: Candidate) -> None:
+        """A version that is to be tried out needs one beside it: where nothing serves, the last known good comes back.
+
+        Where there is none, or it served everybody before, it serves everybody at once.
+        """
+        tried = candidate.manifest.reload.canary is not None and candidate.manifest.enabled
+        off = capability.active is not None or capability.hold is not None or capability.denied
+        if tried and not off and all(kept.digest != candidate.digest for kept in capability.kept):
+            await self._fall_back(capability)
+            self._registry.capability(capability.id, candidate.path)
+
     async def _recall(self) -> None:
         """Ids that the disk does not name any more, but should: an unreadable file may have been one of them, and one
         that was brought back after its file was deleted is to stay."""

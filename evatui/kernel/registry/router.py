@@ -13,9 +13,11 @@ from evatui.kernel.model.manifest import Manifest
 from evatui.kernel.model.permissions import covers_name
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.registry.capability import Capability
+from evatui.kernel.registry.generation import Generation
+from evatui.kernel.registry.rollout.cohort import place
 from evatui.kernel.registry.table import Table
 
-__all__ = ["absent", "route", "unserved"]
+__all__ = ["absent", "pick", "route", "unserved"]
 
 _OPERATORS = frozenset({CallerType.USER, CallerType.CLI})
 _PREFERENCE = (State.DISABLED, State.DRAINING, State.REJECTED, State.UNREGISTERED)
@@ -30,6 +32,24 @@ def route(table: Table, request: CallRequest) -> str | None:
     if request.provider is None and request.providers is None:
         return found[0] if found else None
     return next((key for key in found if _may_answer(key, request)), None)
+
+
+def pick(table: Table, capability_id: str, request: CallRequest, workspace: str) -> tuple[Generation | None, str]:
+    """Which generation of a provider answers, and why; None where none serves any more."""
+    active, canary = table.active.get(capability_id), table.canaries.get(capability_id)
+    if canary is None or active is None or canary.manifest.reload.canary is None:
+        return active, "it serves everybody"
+    if not _gives(canary.manifest, request):
+        return active, "the canary does not provide that name"
+    placed = place(
+        canary.manifest.reload.canary,
+        capability_id,
+        user=request.user,
+        tags=request.tags,
+        workspace=workspace,
+        trace_id=request.trace_id,
+    )
+    return (canary if placed.canary else active), placed.why
 
 
 def _may_answer(key: str, request: CallRequest) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from evatui.kernel.registry.generation import Generation
@@ -13,17 +13,27 @@ __all__ = ["EMPTY_TABLE", "Table"]
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """``active`` by capability id; ``providers`` by capability name, the preferred one first."""
+    """``active`` by capability id, and ``canaries``, the versions that are tried out beside those; ``providers`` by
+    capability name, the preferred one first."""
 
     active: Mapping[str, Generation]
     providers: Mapping[str, tuple[str, ...]]
+    canaries: Mapping[str, Generation] = field(default_factory=lambda: MappingProxyType({}))
 
     def with_active(self, generation: Generation) -> Table:
-        """This table with ``generation`` in the place of its capability's former one."""
+        """This table with ``generation`` in the place of its capability's former one, and of its canary."""
         return self._changed(generation.manifest.id, generation)
 
     def without(self, capability_id: str) -> Table:
         return self._changed(capability_id, None)
+
+    def with_canary(self, generation: Generation) -> Table:
+        """This table with ``generation`` beside the one that is active, and stays it."""
+        return replace(self, canaries=MappingProxyType({**self.canaries, generation.manifest.id: generation}))
+
+    def without_canary(self, capability_id: str) -> Table:
+        left = {key: generation for key, generation in self.canaries.items() if key != capability_id}
+        return replace(self, canaries=MappingProxyType(left))
 
     def _changed(self, capability_id: str, new: Generation | None) -> Table:
         """Only the names that the old and the new one provide are ordered anew."""
@@ -39,7 +49,8 @@ class Table:
                 ids.append(capability_id)
             if ids:
                 providers[name] = tuple(sorted(ids, key=lambda key: (-active[key].manifest.priority, key)))
-        return Table(MappingProxyType(active), MappingProxyType(providers))
+        canaries = self.without_canary(capability_id).canaries if capability_id in self.canaries else self.canaries
+        return Table(MappingProxyType(active), MappingProxyType(providers), canaries)
 
 
 def _names(generation: Generation | None) -> tuple[str, ...]:

@@ -46,6 +46,15 @@ class StateStore:
             ).fetchone()
         return (orjson.loads(found[0]), found[1]) if found else (MISSING, 0)
 
+    def written(self, capability_id: str, schema_version: int) -> bool:
+        """Is there any state of that schema?"""
+        with _explained(), self._database.reading() as rows:
+            found = rows.execute(
+                "SELECT 1 FROM state WHERE capability_id = ? AND schema_version = ? LIMIT 1",
+                (capability_id, schema_version),
+            ).fetchone()
+        return found is not None
+
     def set(
         self,
         capability_id: str,
