@@ -27,7 +27,8 @@ def marks(capability: Capability) -> tuple[str, ...]:
     """What stands out about a capability whatever its state."""
     held = ("held",) if capability.held is not None else ()
     quarantined = ("quarantined",) if disk_status(capability) == "quarantined" else ()
-    return (*held, *quarantined, *isolation_marks(capability))
+    canary = ("canary",) if capability.rollout is not None else ()
+    return (*canary, *held, *quarantined, *isolation_marks(capability))
 
 
 def reason_of(capability: Capability) -> str | None:

@@ -73,7 +73,7 @@ class View:
         )
 
     def _row(self, capability: Capability) -> CapabilityRow:
-        if capability.draining:
+        if capability.draining or capability.rollout is not None:
             return capability_row(self._runtime, capability)  # its time left counts down
         runtime = self._runtime
         key = (
