@@ -7,6 +7,7 @@ import contextlib
 import datetime as dt
 import os
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 
 from evatui.adapters.http import Http
@@ -33,6 +34,7 @@ from evatui.kernel.registry.keeper import LOOK_EVERY_S, Keeper
 from evatui.kernel.registry.keeping import Keeping
 from evatui.kernel.registry.operations import Operations
 from evatui.kernel.registry.publisher import Publisher
+from evatui.kernel.registry.pulse import Pulse
 from evatui.kernel.registry.refusals import Refusals
 from evatui.kernel.registry.registry import Registry
 from evatui.kernel.registry.reload import Reloader
@@ -118,6 +120,8 @@ class Runtime:
         self.gate = Gate(GrantBook(database), self.trust, clock)
         self.warden = Warden(self.registry, self.workers)
         shadow = Shadow(self.engine, host, clock, in_force.permissions, self.warden)
+        self.pulse = Pulse(self.registry, shadow, layout.runtime.health_interval_s)
+        self.pulse.on_defect = partial(self._journal.defect, "pulse")
         self.examples = Examples(shadow, tree, layout, clock)
         keeping = Keeping(self.history, store, clock)
         self.canaries = Canaries(self.registry, keeping, self.gate, lambda: self.reloader.policy, clock)
@@ -164,6 +168,7 @@ class Runtime:
         self._keeper = Keeper(layout.state_dir, lock, audit, folder.databases)
         self._keeping: asyncio.Task[None] | None = None
         self._watching: asyncio.Task[None] | None = None
+        self._beating: asyncio.Task[None] | None = None
         self._closed = False
         self._listeners: list[Callable[[], None]] = []
         self.bus.on_emit = lambda _: self._changed()
@@ -227,6 +232,7 @@ class Runtime:
         self.bus.emit("/runtime/started", {"workspace": self.layout.name, "mode": self.layout.runtime.mode})
         if self.watch is not None:
             self._watching = asyncio.create_task(self._follow(self.watch))
+            self._beating = asyncio.create_task(self.pulse.run())
 
     @property
     def table(self) -> Table:
@@ -293,6 +299,7 @@ class Runtime:
         if self.watch is not None:
             await self.watch.close()
         await _ended(self._watching)
+        await _ended(self._beating)
         await self.reloader.close()
         await self.canaries.close()
         await self.trials.close()

@@ -28,7 +28,8 @@ def marks(capability: Capability) -> tuple[str, ...]:
     held = ("held",) if capability.held is not None else ()
     quarantined = ("quarantined",) if disk_status(capability) == "quarantined" else ()
     canary = ("canary",) if capability.rollout is not None else ()
-    return (*canary, *held, *quarantined, *isolation_marks(capability))
+    unwell = ("unwell",) if capability.active is not None and capability.active.ailment is not None else ()
+    return (*canary, *unwell, *held, *quarantined, *isolation_marks(capability))
 
 
 def reason_of(capability: Capability) -> str | None:

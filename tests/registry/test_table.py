@@ -18,7 +18,7 @@ NAMES = ("repo.summary", "repo.files", "text.greet")
 
 def generation(key: str, priority: int, names: tuple[str, ...], kind: Kind) -> Any:
     manifest = Manifest(key, kind, "1.0.0", LuaSpec("a.lua"), {}, {}, priority=priority, capabilities=names)
-    return cast(Any, SimpleNamespace(manifest=manifest))
+    return cast(Any, SimpleNamespace(manifest=manifest, ailment=None))
 
 
 changes = st.lists(
@@ -58,3 +58,12 @@ def test_a_table_that_grew_by_changes_is_the_one_that_its_members_make(changes: 
         assert list(table.providers.get(name, ())) == expected
         request = CallRequest(name, {}, Actor(CallerType.USER, "ann"))
         assert route(table, request) == (expected[0] if expected else None)
+
+
+def test_who_is_unwell_comes_last_whatever_its_priority() -> None:
+    first, second = (generation(key, priority, ("x",), Kind.LUA_TOOL) for key, priority in (("a", 90), ("b", 10)))
+    table = EMPTY_TABLE.with_active(first).with_active(second)
+    first.ailment = "told"
+    assert table.sorted_anew("a").providers["x"] == ("b", "a")
+    second.ailment = "told"
+    assert table.sorted_anew("b").providers["x"] == ("a", "b")

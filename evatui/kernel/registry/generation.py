@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 
-from evatui.kernel.admission.verdict import Candidate
+from evatui.kernel.admission.verdict import Candidate, Rejection
 from evatui.kernel.lua.engine import LoadedProgram
 from evatui.kernel.model.lifecycle import State
 from evatui.kernel.model.manifest import Manifest
@@ -30,7 +30,8 @@ class GenerationId:
 class Generation:
     """A loaded version. Used on the kernel's loop only.
 
-    It holds the only reference to its Lua states: once drained and dropped, they are freed.
+    It holds the only reference to its Lua states: once drained and dropped, they are freed. ``ailment`` is what its
+    last health check found wrong.
     """
 
     name: GenerationId
@@ -41,6 +42,7 @@ class Generation:
     in_flight: int = 0
     tally: Tally = field(default_factory=Tally)
     drain_deadline: float | None = None
+    ailment: Rejection | None = None
     idle: asyncio.Event = field(default_factory=asyncio.Event)
 
     def __post_init__(self) -> None:

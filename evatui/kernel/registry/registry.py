@@ -199,6 +199,30 @@ class Registry:
             capability.parked, capability.attempt = attempt, None
         capability.parked_digest = digest
 
+    def found(self, capability: Capability, generation: Generation, ailment: Rejection | None) -> None:
+        """What serves was asked for its health: unwell, it comes last among the providers of its names."""
+        changed = (ailment is None) is not (generation.ailment is None)
+        generation.ailment = ailment
+        if not changed:
+            return
+        self.table = self.table.sorted_anew(capability.id)
+        self.journal.tell(
+            "health_changed",
+            capability.id,
+            capability.state,
+            generation=generation.name.id,
+            reason=Reason.HEALTH_FAILED.value if ailment else None,
+            diagnostics=ailment.diagnostics if ailment else (),
+        )
+        self.journal.write(
+            Code.CAPABILITY_UNWELL if ailment else Code.CAPABILITY_WELL,
+            Outcome.ERROR if ailment else Outcome.OK,
+            KERNEL,
+            capability_id=capability.id,
+            generation=generation.name.id,
+        )
+        self.on_change()
+
     # -- the one switch ---------------------------------------------------------------------
 
     def publish(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
@@ -35,6 +35,13 @@ class Table:
         left = {key: generation for key, generation in self.canaries.items() if key != capability_id}
         return replace(self, canaries=MappingProxyType(left))
 
+    def sorted_anew(self, capability_id: str) -> Table:
+        """The same generations: one of them became well or unwell, which counts before priority."""
+        providers = dict(self.providers)
+        for name in _names(self.active.get(capability_id)):
+            providers[name] = _sorted(providers[name], self.active)
+        return replace(self, providers=MappingProxyType(providers))
+
     def _changed(self, capability_id: str, new: Generation | None) -> Table:
         """Only the names that the old and the new one provide are ordered anew."""
         old = self.active.get(capability_id)
@@ -48,9 +55,13 @@ class Table:
             if name in _names(new):
                 ids.append(capability_id)
             if ids:
-                providers[name] = tuple(sorted(ids, key=lambda key: (-active[key].manifest.priority, key)))
+                providers[name] = _sorted(ids, active)
         canaries = self.without_canary(capability_id).canaries if capability_id in self.canaries else self.canaries
         return Table(MappingProxyType(active), MappingProxyType(providers), canaries)
+
+
+def _sorted(ids: Iterable[str], active: Mapping[str, Generation]) -> tuple[str, ...]:
+    return tuple(sorted(ids, key=lambda key: (active[key].ailment is not None, -active[key].manifest.priority, key)))
 
 
 def _names(generation: Generation | None) -> tuple[str, ...]:
