@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from evatui.kernel.admission.grant import Grant
 from evatui.kernel.admission.verdict import Candidate
+from evatui.kernel.admission.weighing import Weighed, weigh
+from evatui.kernel.model.change import ChangeClass
 from evatui.kernel.model.manifest import Isolation
 from evatui.kernel.model.sandbox import NO_SANDBOX, SandboxFacts
 from evatui.kernel.workspace.layout import Layout
-from tests.admission.harness import MANIFEST, POLICY, edited, judge, line_of, only
+from tests.admission.harness import MANIFEST, POLICY, accepted, edited, judge, line_of, only
 
 FULL = SandboxFacts(process=True, rlimits=True, landlock_abi=7, seccomp=True, missing=(), os_sandbox=True)
 BARE = SandboxFacts(
@@ -62,6 +65,23 @@ def test_where_it_runs(
     else:
         found = only(verdict)
         assert (found.code, found.reason.value) == expected
+
+
+def test_to_run_without_an_os_sandbox_that_there_was_before_waits_for_approval_and_a_restart(layout: Layout) -> None:
+    foreign = files("auto", "third_party", LENIENT)
+    boxed, bare = (accepted(judge(foreign, layout, sandbox=facts)) for facts in (FULL, BARE))
+    found = weighed(bare, Grant.of(boxed))
+    assert found.change_class is ChangeClass.RESTART
+    (cause,) = found.causes
+    assert "without an OS sandbox" in cause.message
+    assert cause.primary is not None
+    assert cause.primary.line == line_of(foreign, MANIFEST, "trust:")
+    for candidate, before in ((bare, bare), (boxed, bare), (boxed, boxed)):
+        assert weighed(candidate, Grant.read(Grant.of(before).text())).change_class is ChangeClass.HOT
+
+
+def weighed(candidate: Candidate, before: Grant) -> Weighed:
+    return weigh(candidate, before, running=True, providers={}, document=lambda _: None)
 
 
 def test_a_refusal_says_what_is_missing_and_what_to_do(layout: Layout) -> None:

@@ -308,6 +308,11 @@ def test_a_skill_runs_only_in_the_modes_of_its_gate(layout: Layout) -> None:
     assert found.primary.line == line_of(files, MANIFEST, "runtime_gate")
 
 
+def test_a_misspelt_mode_is_told_of_and_no_mismatch_that_follows_from_it(layout: Layout) -> None:
+    found = only(judge(edited(manifest=("kind: lua_tool", SKILL.replace("normal", "norml"))), layout))
+    assert (found.code, "norml" in found.message) == ("EVA-208", True)
+
+
 def test_trust_is_only_ever_lowered(layout: Layout) -> None:
     verdict = refused(judge(edited(manifest=("{source: project}", "{source: unknown}")), layout))
     assert verdict.manifest is not None

@@ -13,11 +13,12 @@ from evatui.kernel.admission.codes import diagnose
 from evatui.kernel.admission.credentials import used
 from evatui.kernel.admission.fold import folded
 from evatui.kernel.admission.manifest import Reading, guess_id, read_manifest
-from evatui.kernel.admission.placement import placed
+from evatui.kernel.admission.placement import placed, unboxed
 from evatui.kernel.admission.policy import Policy
 from evatui.kernel.admission.policy_check import check_policy
 from evatui.kernel.admission.render import Texts, noted, render
 from evatui.kernel.admission.report import MANIFEST_FAULTS, Fault, Report, nearest
+from evatui.kernel.admission.roots import roots_used
 from evatui.kernel.admission.verdict import Candidate, Rejection, Verdict, places_in
 from evatui.kernel.admission.versions import check_supported
 from evatui.kernel.model.diagnostic import Diagnostic, Level, Reason, Span
@@ -76,8 +77,18 @@ def admit(
         return _rejected(snapshot, reading.id, found, manifest, missing, places_in(report.document))
     place = placed(manifest, policy)
     permissions = policy.effective(manifest)
-    credentials = used(permissions, policy.credentials)
-    return Candidate(manifest, snapshot, permissions, takes, gives, place, found, credentials)
+    return Candidate(
+        manifest,
+        snapshot,
+        permissions,
+        takes,
+        gives,
+        place,
+        found,
+        credentials=used(permissions, policy.credentials),
+        roots=roots_used(permissions, layout.roots),
+        unboxed=unboxed(manifest, policy, sandbox),
+    )
 
 
 def duplicates(verdicts: Sequence[Verdict], owners: Mapping[str, str]) -> list[Verdict]:
@@ -137,7 +148,10 @@ def function_line(script: bytes, name: str) -> int | None:
 
 def _check_gate(reading: Reading, layout: Layout) -> None:
     gate = reading.raw.get("runtime_gate")
-    if gate is not None and layout.runtime.mode not in gate["allowed_modes"]:
+    if gate is None:
+        return
+    written = reading.report.value(("runtime_gate", "allowed_modes"))
+    if written in (None, gate["allowed_modes"]) and layout.runtime.mode not in gate["allowed_modes"]:
         modes = ", ".join(gate["allowed_modes"])
         message = f"the runtime is in the mode {layout.runtime.mode}, the skill runs in {modes}"
         reading.report.add("EVA-213", message, reading.report.span(("runtime_gate",), key=True))

@@ -10,6 +10,7 @@ from typing import Any
 
 from evatui.kernel.admission.credentials import CredentialMap
 from evatui.kernel.admission.manifest import permissions
+from evatui.kernel.admission.roots import RootMap
 from evatui.kernel.admission.verdict import Candidate
 from evatui.kernel.model.manifest import Isolation
 from evatui.kernel.model.permissions import Permissions
@@ -19,7 +20,10 @@ __all__ = ["Grant", "document_of"]
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """``input`` and ``output`` are the digests of the schemas' documents, ``isolation`` where it ran."""
+    """``input`` and ``output`` are the digests of the schemas' documents, ``isolation`` where it ran.
+
+    ``unboxed``: without the OS sandbox that its source would need.
+    """
 
     permissions: Permissions
     names: tuple[str, ...]
@@ -28,6 +32,8 @@ class Grant:
     input: str
     output: str
     credentials: CredentialMap = field(default_factory=dict)
+    roots: RootMap = field(default_factory=dict)
+    unboxed: bool = False
 
     @classmethod
     def of(cls, candidate: Candidate) -> Grant:
@@ -40,6 +46,8 @@ class Grant:
             _digest(document_of(candidate.input.document)),
             _digest(document_of(candidate.output.document)),
             candidate.credentials,
+            candidate.roots,
+            candidate.unboxed,
         )
 
     @classmethod
@@ -54,6 +62,8 @@ class Grant:
             raw["input"],
             raw["output"],
             raw.get("credentials", {}),
+            raw.get("roots", {}),
+            raw.get("unboxed", False),
         )
 
     def text(self) -> str:
@@ -61,6 +71,10 @@ class Grant:
         raw = {**_fields(self), "permissions": self.permissions.to_json(), "names": list(self.names)}
         if self.credentials:
             raw["credentials"] = {name: dict(one) for name, one in self.credentials.items()}
+        if self.roots:
+            raw["roots"] = dict(self.roots)
+        if self.unboxed:
+            raw["unboxed"] = True
         return json.dumps(raw, sort_keys=True, separators=(",", ":"))
 
 

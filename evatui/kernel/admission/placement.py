@@ -7,7 +7,7 @@ from evatui.kernel.admission.report import Report
 from evatui.kernel.model.manifest import Isolation, Manifest, TrustSource
 from evatui.kernel.model.sandbox import SandboxFacts
 
-__all__ = ["check_isolation", "placed"]
+__all__ = ["check_isolation", "placed", "unboxed"]
 
 _FOREIGN = (TrustSource.THIRD_PARTY, TrustSource.UNKNOWN)
 
@@ -17,6 +17,12 @@ def placed(manifest: Manifest, policy: Policy) -> Isolation:
     if manifest.isolation is Isolation.AUTO:
         return Isolation.IN_PROCESS if manifest.trust in policy.trusted_sources else Isolation.PROCESS
     return manifest.isolation
+
+
+def unboxed(manifest: Manifest, policy: Policy, sandbox: SandboxFacts) -> bool:
+    """Does it come from where a process needs an OS sandbox, and this machine has none for it?"""
+    foreign = manifest.trust in _FOREIGN and manifest.trust not in policy.trusted_sources
+    return foreign and not sandbox.os_sandbox
 
 
 def check_isolation(manifest: Manifest, policy: Policy, sandbox: SandboxFacts, report: Report) -> None:
@@ -29,7 +35,7 @@ def check_isolation(manifest: Manifest, policy: Policy, sandbox: SandboxFacts, r
             report.add("EVA-414", message, report.span(("isolation",)))
     elif not sandbox.process:
         _no_process(manifest, trusted, sandbox, report)
-    elif source in _FOREIGN and not trusted and policy.require_os_sandbox and not sandbox.os_sandbox:
+    elif policy.require_os_sandbox and unboxed(manifest, policy, sandbox):
         message = f"the source {source} needs a process with an OS sandbox, and this machine has none"
         report.add("EVA-415", message, report.span(("trust", "source")), notes=(_missing(sandbox),))
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from evatui.kernel.admission.credentials import CredentialMap, told
 from evatui.kernel.admission.report import MANIFEST_FAULTS, Report
+from evatui.kernel.admission.roots import RootMap
 from evatui.kernel.admission.schemas import CompiledSchema
 from evatui.kernel.model.diagnostic import Diagnostic, Reason, Span
 from evatui.kernel.model.manifest import Isolation, Manifest
@@ -25,7 +26,8 @@ class Candidate:
     """A version that may be loaded.
 
     ``permissions`` is what manifest and policy both give, ``credentials`` those of the policy that they name, as it
-    defined them; ``isolation`` where it is to run, never ``AUTO``. ``warnings`` are rendered.
+    defined them; ``isolation`` where it is to run, never ``AUTO``, and ``unboxed`` without the OS sandbox that its
+    source would need. ``roots`` are the folders that ``permissions`` name. ``warnings`` are rendered.
     """
 
     manifest: Manifest
@@ -36,6 +38,8 @@ class Candidate:
     isolation: Isolation
     warnings: tuple[Diagnostic, ...] = ()
     credentials: CredentialMap = field(default_factory=dict)
+    roots: RootMap = field(default_factory=dict)
+    unboxed: bool = False
 
     @property
     def id(self) -> str:

@@ -12,6 +12,7 @@ from evatui.kernel.admission.credentials import credential_changes
 from evatui.kernel.admission.grant import Grant
 from evatui.kernel.admission.permission_diff import FieldChange, limit_changes, permission_changes
 from evatui.kernel.admission.report import MANIFEST_FAULTS, Pointer, Report
+from evatui.kernel.admission.roots import entries_of, root_changes
 from evatui.kernel.admission.verdict import Candidate
 from evatui.kernel.model.change import ChangeClass, Trend
 from evatui.kernel.model.diagnostic import Diagnostic, Span
@@ -76,10 +77,11 @@ def weigh(
         after = Grant.of(candidate)
         fields = (
             *permission_changes(before.permissions, after.permissions),
+            *root_changes(before.permissions, before.roots, after.roots),
             *credential_changes(before.credentials, after.credentials),
             *limit_changes(before.limits, after.limits),
         )
-        _permissions(before, fields, scales)
+        _permissions(before, after, fields, scales)
         _isolation(before, after, scales)
         _schemas(candidate, before, after, document, scales)
     return Weighed(scales.change_class, fields, tuple(scales.causes))
@@ -97,23 +99,33 @@ def _appeared(candidate: Candidate, fields: tuple[FieldChange, ...], scales: _Sc
             scales.put(ChangeClass.APPROVAL, "EVA-434", message, _span(scales.report, change))
 
 
-def _permissions(before: Grant, fields: tuple[FieldChange, ...], scales: _Scales) -> None:
+def _permissions(before: Grant, after: Grant, fields: tuple[FieldChange, ...], scales: _Scales) -> None:
     for change in fields:
         if change.trend is not Trend.WIDENED or change.path.startswith("limits."):
             continue
         message = f"{change.path} is wider than before, by {_entries(change.gained)}"
         notes = (f"granted before: {_entries(change.before) or 'nothing'}",)
         span = _span(scales.report, change)
-        if change.path == "fs.write" or (change.path in ("network.hosts", "shell.commands") and not change.before):
+        new_places = change.path == "fs.write" or _is_written(change, after.permissions)
+        if new_places or (change.path in ("network.hosts", "shell.commands") and not change.before):
             scales.put(ChangeClass.RESTART, "EVA-431", message, span, notes)
         else:
             scales.put(ChangeClass.APPROVAL, "EVA-430", message, span, notes)
+
+
+def _is_written(change: FieldChange, permissions: Permissions) -> bool:
+    """Is it a root that may be written to?"""
+    area, _, root = change.path.partition(".")
+    return area == "roots" and bool(entries_of(permissions.fs.write, root))
 
 
 def _isolation(before: Grant, after: Grant, scales: _Scales) -> None:
     if (before.isolation, after.isolation) == (Isolation.PROCESS, Isolation.IN_PROCESS):
         message = "it would run in the process of the runtime, and ran in one of its own before"
         scales.put(ChangeClass.RESTART, "EVA-431", message, scales.report.span(("isolation",)))
+    if after.unboxed and not before.unboxed:
+        message = "it would run without an OS sandbox, which its source was held to before"
+        scales.put(ChangeClass.RESTART, "EVA-431", message, scales.report.span(("trust", "source")))
 
 
 def _schemas(
@@ -154,9 +166,20 @@ def _names(candidate: Candidate, before: Grant | None, providers: Mapping[str, s
 def _span(report: Report, change: FieldChange) -> Span:
     if change.path.startswith("credentials."):  # the policy says more of them; the manifest only names them
         return report.span(("permissions", "env"), label="named here")
+    if change.path.startswith("roots."):  # eva.yaml says where they lead
+        return _root_span(report, change.path.removeprefix("roots."))
     at: Pointer = ("permissions", *change.path.split("."))
     entry = (change.gained or change.after)[0]
     return report.span(report.item(at, entry), label="new")
+
+
+def _root_span(report: Report, root: str) -> Span:
+    for at in (("permissions", "fs", "write"), ("permissions", "fs", "read")):
+        entries = report.value(at)
+        named = entries_of(tuple(map(str, entries)), root) if isinstance(entries, list) else ()
+        if named:
+            return report.span(report.item(at, named[0]), label="named here")
+    return report.span(("permissions",))
 
 
 def _entries(entries: tuple[Any, ...]) -> str:
