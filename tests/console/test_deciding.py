@@ -9,9 +9,11 @@ import pytest
 from evatui.console.screens.confirm import Confirm
 from evatui.console.screens.typed import Typed
 from evatui.console.view.actions import View
+from evatui.console.view.answer import plan_lines
 from evatui.console.view.ink import plain
+from evatui.console.view.permissions import permission_lines
 from evatui.console.view.unserved import rejected_rows
-from evatui.console.view.waiting import held_card, permission_lines
+from evatui.console.view.waiting import held_card
 from evatui.console.view.words import Look
 from evatui.control.deciding import IdleRow, TrustInfo
 from evatui.control.operator import CommandFailed
@@ -141,10 +143,21 @@ def test_permissions_are_told_field_by_field_what_is_wider_first() -> None:
     assert "− workspace  now nothing" in shown[2]
 
 
+def test_a_reload_shows_what_each_version_may_do_beside_what_differs_in_it() -> None:
+    files = [{"path": "capabilities/radar.yaml", "from": "aa", "to": "bb"}]
+    diff = {"files": files, "permissions": held().permissions}
+    shown = [plain(row) for row in plan_lines({"changes": [{"id": "radar-feed", "action": "hold", "diff": diff}]})]
+    assert shown[1] == "    capabilities/radar.yaml changed"
+    assert shown[2:] == [f"    {plain(row)}" for row in permission_lines(held().permissions)]
+    assert len(shown) == 6
+
+
 def test_a_held_version_says_what_for_who_answers_meanwhile_and_why() -> None:
     card = "\n".join(plain(row) for row in held_card(held(), 100, Look(picture=True)))
-    for said in ("waits for approval since 14:02:10", "g38", "goes on answering", "ab" * 32, "EVA-430"):
+    for said in ("waits for approval since 14:02:10", "g38 goes on answering until that", "ab" * 32, "EVA-430"):
         assert said in card
+    approved = held_card(held(waits_for="restart"), 100, Look(picture=True))
+    assert "g38 goes on answering until the runtime starts next" in "\n".join(map(plain, approved))
 
 
 def test_the_view_lists_what_is_refused_what_waits_and_what_defines_nothing() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from evatui.console.view.ink import EMPTY, Ink, Line, join, line
 from evatui.console.view.payload import pretty
+from evatui.console.view.permissions import permission_lines
 from evatui.console.view.sent import Sent
 from evatui.console.view.words import duration
 
@@ -83,6 +84,8 @@ def _difference(diff: object) -> Iterator[Line]:
     for file in diff.get("files") or ():
         what = "new" if not file.get("from") else "removed" if not file.get("to") else "changed"
         yield line((f"    {file.get('path')} ", Ink.PLAIN), (what, Ink.DIM))
+    for permission in permission_lines(diff.get("permissions") or ()):
+        yield line("    ", *permission)
 
 
 def _short(value: object) -> str:

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from evatui.console.view.answer import rendered_lines
 from evatui.console.view.ink import EMPTY, Ink, Line, line, wrap
+from evatui.console.view.permissions import permission_lines
 from evatui.console.view.words import WAITS, Look, clock
 from evatui.control.deciding import HeldRow, IdleRow
 from evatui.control.powers import power_lines
 
-__all__ = ["held_card", "held_lines", "idle_card", "permission_lines", "trust_lines"]
+__all__ = ["held_card", "held_lines", "idle_card", "trust_lines"]
 
-_TRENDS = {"widened": ("+", Ink.WARN, 0), "narrowed": ("−", Ink.OK, 1), "unchanged": ("=", Ink.DIM, 2)}
 _STATUS = {"trusted": ("●", Ink.OK), "held": ("◌", Ink.WARN), "changed": ("◌", Ink.WARN)}
 _SHORT = 16
 
 
 def held_card(row: HeldRow, width: int, look: Look) -> list[Line]:
     """What waits and what for, what serves meanwhile, and how the decision is made."""
+    until = "until the runtime starts next" if row.waits_for == "restart" else "until that is decided"
     meanwhile = (
-        line(("● ", Ink.OK), (row.serving, Ink.STRONG), " goes on answering until that is decided")
+        line(("● ", Ink.OK), (row.serving, Ink.STRONG), f" goes on answering {until}")
         if row.serving
-        else line(("· ", Ink.DIM), "Nothing of it answers until that is decided")
+        else line(("· ", Ink.DIM), f"Nothing of it answers {until}")
     )
     head: list[Line] = [
         line((f"◌ {row.id}", Ink.WARN), (f"  {row.path}", Ink.DIM)),
@@ -50,35 +51,6 @@ def held_lines(row: HeldRow) -> list[Line]:
     for diagnostic in row.diagnostics:
         lines += [EMPTY, *rendered_lines(diagnostic.rendered or f"{diagnostic.code} {diagnostic.message}")]
     return lines
-
-
-def permission_lines(changes: Sequence[Mapping[str, Any]]) -> list[Line]:
-    """Field by field against the last grant, what is wider first; ``changes`` as the plan of a reload has them."""
-    known = [change for change in changes if change.get("change") in _TRENDS]
-    return [_permission(change) for change in sorted(known, key=lambda change: _TRENDS[change["change"]][2])]
-
-
-def _permission(change: Mapping[str, Any]) -> Line:
-    sign, ink, _ = _TRENDS[change["change"]]
-    gained, lost = _entries(change.get("gained")), _entries(change.get("lost"))
-    after = _entries(change.get("to"))
-    if change["path"].startswith("limits."):
-        said = [(f"{_entries(change.get('from'))} → {after}", ink)]
-    elif change["change"] == "unchanged":
-        said = [(after, Ink.DIM)]
-    else:
-        said = [(f"+ {gained}", Ink.WARN)] if gained else []
-        said += [("  " if said else "", Ink.PLAIN), (f"− {lost}", Ink.OK)] if lost else []
-        said += [(f"  now {after or 'nothing'}", Ink.DIM)] if after != gained or not after else []
-    return line((f"{sign} {change['change']:<10}", ink), f"{change['path']:<22}", *said)
-
-
-def _entries(entries: object) -> str:
-    return ", ".join(map(_entry, entries)) if isinstance(entries, list | tuple) else ""
-
-
-def _entry(entry: object) -> str:
-    return " ".join(map(str, entry)) if isinstance(entry, list | tuple) else str(entry)
 
 
 def trust_lines(data: Mapping[str, Any]) -> list[Line]:
