@@ -100,6 +100,11 @@ SECRET = "hunter2hunter2hunter2"
         f"password: {{value: {SECRET}}}",
         f"x: {{a: 1, 'client_secret': {SECRET}, b: 2}}",
         f"headers:\n  - Authorization: Bearer {SECRET}",
+        f"password: *{SECRET}",
+        f"password: &{SECRET} a",
+        f"password: !{SECRET} a",
+        f"description: [Bearer {SECRET}]",
+        f"description: ['https://me:{SECRET}@a.org/b']",
     ],
 )
 def test_what_looks_like_a_secret_is_never_shown(layout: Layout, line: str) -> None:
@@ -111,8 +116,16 @@ def test_what_looks_like_a_secret_is_never_shown(layout: Layout, line: str) -> N
     assert SECRET not in told
 
 
-def test_a_secret_in_a_policy_is_never_shown() -> None:
-    text = f"mcp_server:\n  principals:\n    bob: {{token_sha256: {SECRET}, tools: []}}\n"
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"mcp_server:\n  principals:\n    bob: {{token_sha256: {SECRET}, tools: []}}\n",
+        f"credentials: {{GH: {{from: env, hosts: [a.org], header: Authorization, value: {SECRET}}}}}\n",
+        f"credentials: {{GH: {{from: {SECRET}, hosts: [a.org], header: Authorization}}}}\n",
+        f"credentials:\n  GH:\n    from: env\n    hosts: [a.org]\n    header: X {SECRET}\n",
+    ],
+)
+def test_a_secret_in_a_policy_is_never_shown(text: str) -> None:
     (found,) = policy_of({"capabilities/policies/a.yaml": text}).diagnostics
     assert SECRET not in found.rendered + found.message
 

@@ -24,6 +24,8 @@ _LEGIBLE = 20_000
 """Characters in which a secret is looked for; of more than that, nothing is shown."""
 SECRET_TEXT = re.compile(
     r"(?<![A-Za-z0-9])(?:gh[pousr]_|github_pat_|glpat-|xox[abprs]-|sk-|AKIA|AIza|eyJ)[A-Za-z0-9_./+=-]{12,}"
+    r"|\b[Bb]earer +[A-Za-z0-9._~+/=-]{16,}"
+    r"|(?<=://)[^\s/:@\"']{0,200}:[^\s/@\"']{1,200}(?=@)"
     r"|-----BEGIN [A-Z ]*KEY-----[\s\S]*"
 )
 """What is a secret wherever it stands."""
@@ -47,8 +49,7 @@ def hide(lines: Sequence[str], number: int, *, code: bool = False) -> str:
     if (_within_secret if code else _under_secret_key)(lines, number):
         return _shroud(line)
     for match in _KEY.finditer(line):
-        described = match["key"] == "credentials" and line.startswith("{", match.end())
-        if looks_secret(match["key"]) and not described:
+        if looks_secret(match["key"]):
             value = line[match.end() :]
             shown = _QUOTED.sub(lambda found: _shroud(found[0]), value) if code else _shroud(value)
             line = line[: match.end()] + shown
@@ -95,7 +96,7 @@ def _under_secret_key(lines: Sequence[str], number: int) -> bool:
     for line in reversed(above):
         if line.strip() and _indent(line) < depth:
             depth = _indent(line)
-            if any(map(_is_secret, _KEY.finditer(line))):
+            if any(looks_secret(match["key"]) for match in _KEY.finditer(line)):
                 return True
     return _left_open(above)
 
@@ -120,13 +121,8 @@ def _left_open(above: Sequence[str]) -> bool:
         _open("\n".join([line[match.end() :], *above[index + 1 :]]))
         for index, line in enumerate(above)
         for match in _KEY.finditer(line)
-        if _is_secret(match)
+        if looks_secret(match["key"])
     )
-
-
-def _is_secret(match: re.Match[str]) -> bool:
-    """``credentials`` of a policy are described, not given."""
-    return looks_secret(match["key"]) and match["key"] != "credentials"
 
 
 def _open(value: str) -> bool:

@@ -46,7 +46,7 @@ _ENTRIES = (
         Reason.YAML_INVALID,
         "anchors and aliases are not allowed",
         "A few lines of aliases can stand for millions of values, and what applies where is hard to review.",
-        "Write the value out where it is used.",
+        "Write the value out where it is used; put it in quotes if text is meant.",
     ),
     Code(
         "EVA-106",

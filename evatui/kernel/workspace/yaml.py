@@ -155,9 +155,9 @@ class _Reader:
         if isinstance(event, yaml.AliasEvent):
             return self._alias(event)
         if event.anchor is not None:
-            self._add("EVA-105", f"the anchor &{clean_line(event.anchor, 80)} is not allowed", self._place(event))
+            self._add("EVA-105", "an anchor is not allowed", self._place(event))
         if event.tag is not None:
-            self._add("EVA-106", f"the tag {clean_line(event.tag, 80)} is not allowed", self._place(event))
+            self._add("EVA-106", "a tag is not allowed", self._place(event))
         if isinstance(event, yaml.ScalarEvent):
             return self._scalar(event)
         return (
@@ -166,7 +166,7 @@ class _Reader:
 
     def _alias(self, event: Any) -> Node:
         where = self._place(event)
-        self._add("EVA-105", f"the alias *{clean_line(event.anchor, 80)} is not allowed", where)
+        self._add("EVA-105", "an alias is not allowed", where)
         return Node(None, self._file, where, Style.PLAIN)
 
     def _mapping(self, start: Any, depth: int) -> Node:
