@@ -86,6 +86,7 @@ class Runtime:
         self.clock = clock
         self.since: dt.datetime = clock.now()
         self.audit = folder.audit
+        self.seal = folder.seal
         self.bus = EventBus(clock)
         database, store, audit = folder.state, folder.store, folder.audit
         self.history = History(database)
@@ -200,16 +201,18 @@ class Runtime:
         clock: Clock = SYSTEM_CLOCK,
         lock: WorkspaceLock | None = None,
         home: OperatorHome | None = None,
+        audit_fd: int | None = None,
     ) -> Runtime:
         """Loads all that is sound and serves it. ``lock`` is the caller's, and stays it: it is only looked after.
 
         ``home`` holds the operator's own policy and whom they trust; without one there is no such policy, and
-        whoever opens the runtime vouches for the workspace.
+        whoever opens the runtime vouches for the workspace, and nobody signs its audit log. ``audit_fd`` is a
+        descriptor that gets each audit record as well, and without which no call runs.
 
         Raises `StorageError` for a state database that cannot be used, `CallFailed` ``AuditUnavailable``
         for an audit log that cannot.
         """
-        runtime = await asyncio.to_thread(_build, cls, layout, writes, clock, lock, home)
+        runtime = await asyncio.to_thread(_build, cls, layout, writes, clock, lock, home, audit_fd)
         try:
             await runtime._start(writes)
         except BaseException:
@@ -336,7 +339,8 @@ def _build(
     clock: Clock,
     lock: WorkspaceLock | None,
     home: OperatorHome | None,
+    audit_fd: int | None,
 ) -> Runtime:
     """Opens files and databases: blocking, so in a thread."""
-    folder = StateFolder.open(layout, clock, writes=writes)
+    folder = StateFolder.open(layout, clock, writes=writes, home=home, audit_fd=audit_fd)
     return cls(layout, Tree(layout.root), folder, clock, writes=writes, lock=lock, home=home)

@@ -47,10 +47,26 @@ def verify(settings: Settings) -> Answer:
     data = settings.ask("audit.verify")
     bad = data["first_bad"]
     if bad is None:
-        return Answer(data, lambda screen: screen.line(f"✓ {data['records']} records, each in its place"))
+        return Answer(data, partial(_show_sound, data=data))
     place = f"record {bad['seq']}, {bad['file']} line {bad['line']}"
     failed = CommandFailed(ErrorKind.CONFLICT, f"{bad['kind']} at {place}: {bad['message']}", data=data)
     return Answer(data, lambda screen: None, Exit.INVALID, failed)
+
+
+def _show_sound(screen: Screen, data: dict[str, Any]) -> None:
+    screen.line(f"✓ {data['records']} records, each in its place")
+    signed = data["signed"]
+    if signed is None:
+        screen.line("· nothing is signed: what was cut off at the end would leave no trace", "yellow")
+        return
+    screen.line(f"✓ signed up to record {signed['seq']} at {signed['at']}, key {signed['key'][:16]}")
+    for count, what in (
+        (data["past_head"], "follow the signed head"),
+        (data["unsealed"], "were taken over unsigned after a run that did not end well"),
+        (data["pruned"], "before the first were pruned"),
+    ):
+        if count:
+            screen.line(f"· {count} records {what}", "dim")
 
 
 def _show(screen: Screen, data: dict[str, Any]) -> None:

@@ -28,6 +28,9 @@ from evatui.control.opening import operator_home, workspace_root
 __all__ = ["eva"]
 
 
+_STDOUT = 1
+
+
 @click.group(cls=Words)
 @click.version_option(__version__, prog_name="eva")
 def eva() -> None:
@@ -77,8 +80,9 @@ def status(settings: Settings) -> Answer:
 
 @eva.command()
 @click.option("--idle-exit", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="End when unused.")
+@click.option("--audit-stdout", is_flag=True, help="Write each audit record to standard output too; no call without.")
 @click.pass_obj
-def serve(settings: Settings, idle_exit: float | None) -> int:
+def serve(settings: Settings, idle_exit: float | None, audit_stdout: bool) -> int:
     """Hold the workspace without a console, until ctrl+c or SIGTERM."""
     from evatui.control.serving import serve as hold
 
@@ -87,7 +91,8 @@ def serve(settings: Settings, idle_exit: float | None) -> int:
     screen = Screen(color=not settings.no_color)
     tell = screen.object if settings.json else partial(_show_step, screen)
     root = workspace_root(settings.workspace)
-    return hold(root, settings.state_dir, home=operator_home(), idle_exit_s=idle_exit, tell=tell)
+    audit_fd = _STDOUT if audit_stdout else None
+    return hold(root, settings.state_dir, home=operator_home(), idle_exit_s=idle_exit, tell=tell, audit_fd=audit_fd)
 
 
 def _show_step(screen: Screen, step: Mapping[str, Any]) -> None:

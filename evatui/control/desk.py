@@ -159,7 +159,7 @@ class Desk:
 
     async def _verify(self, params: Params, actor: Actor) -> dict[str, Any]:
         directory = self._runtime.layout.state_dir / AUDIT_DIR
-        return (await asyncio.to_thread(verify, directory)).to_json()
+        return (await asyncio.to_thread(verify, directory, self._runtime.seal)).to_json()
 
     async def _events(self, params: Params, actor: Actor) -> dict[str, Any]:
         events, lost = self._runtime.bus.since(read_number(params, "since") or 0)

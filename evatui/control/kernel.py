@@ -52,6 +52,7 @@ class Kernel:
         lock_wait_s: float,
         clock: Clock = SYSTEM_CLOCK,
         home: OperatorHome | None = None,
+        audit_fd: int | None = None,
     ) -> Kernel:
         """Blocking; returns once the runtime serves.
 
@@ -63,14 +64,24 @@ class Kernel:
             kernel._lock = WorkspaceLock(layout.state_dir, wait_s=lock_wait_s, listens=listens)
         kernel._thread.start()
         try:
-            kernel.submit(kernel._open(layout, writes, listens, clock, home)).result()
+            kernel.submit(kernel._open(layout, writes, listens, clock, home, audit_fd)).result()
         except BaseException:
             kernel.stop()
             raise
         return kernel
 
-    async def _open(self, layout: Layout, writes: bool, listens: bool, clock: Clock, home: OperatorHome | None) -> None:
-        self._runtime = await Runtime.serve(layout, writes=writes, clock=clock, lock=self._lock, home=home)
+    async def _open(
+        self,
+        layout: Layout,
+        writes: bool,
+        listens: bool,
+        clock: Clock,
+        home: OperatorHome | None,
+        audit_fd: int | None,
+    ) -> None:
+        self._runtime = await Runtime.serve(
+            layout, writes=writes, clock=clock, lock=self._lock, home=home, audit_fd=audit_fd
+        )
         self._runtime.on_lost = self._lost
         if listens and self._lock is not None:
             self._server = Server()

@@ -143,9 +143,18 @@ async def _attach(holder: Holder, actor: Actor, readonly: bool) -> Operator:
 
 
 def start_kernel(
-    layout: Layout, *, writes: bool, listens: bool, clock: Clock = SYSTEM_CLOCK, home: OperatorHome | None = None
+    layout: Layout,
+    *,
+    writes: bool,
+    listens: bool,
+    clock: Clock = SYSTEM_CLOCK,
+    home: OperatorHome | None = None,
+    audit_fd: int | None = None,
 ) -> Kernel:
-    """Starts a runtime in this process; blocking. Raises `CommandFailed` as `open_workspace` does."""
+    """Starts a runtime in this process; blocking. ``audit_fd`` gets each audit record as well.
+
+    Raises `CommandFailed` as `open_workspace` does.
+    """
     from evatui.control.bundle import bundled_workspace
     from evatui.control.kernel import LOCK_WAIT_S, Kernel
     from evatui.kernel.storage.database import StorageError
@@ -154,7 +163,15 @@ def start_kernel(
     if home is not None and layout.root == bundled_workspace().resolve():
         home = replace(home, trusts_all=True)
     try:
-        return Kernel.start(layout, writes=writes, listens=listens, lock_wait_s=LOCK_WAIT_S, clock=clock, home=home)
+        return Kernel.start(
+            layout,
+            writes=writes,
+            listens=listens,
+            lock_wait_s=LOCK_WAIT_S,
+            clock=clock,
+            home=home,
+            audit_fd=audit_fd,
+        )
     except WorkspaceHeld as held:
         raise _held(held) from None
     except StorageError as error:

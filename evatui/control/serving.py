@@ -31,16 +31,19 @@ def serve(
     home: OperatorHome,
     idle_exit_s: float | None,
     tell: Callable[[dict[str, Any]], None],
+    audit_fd: int | None = None,
 ) -> int:
     """Serves until a signal, or until nobody has called for ``idle_exit_s``; blocking, in the main thread.
 
     ``tell`` gets one mapping a step: ``serving``, ``lost`` where another runtime took the workspace (then this one
     ends by itself), ``draining``, ``stopped``. A second signal cuts
-    the calls that the first one waits for. Returns the exit code. Raises `CommandFailed` where the
+    the calls that the first one waits for. ``audit_fd`` gets each audit record as well.
+
+    Returns the exit code. Raises `CommandFailed` where the
     runtime cannot start.
     """
     with _signals() as pipe:
-        kernel = start_kernel(layout_of(root, state_dir), writes=True, listens=True, home=home)
+        kernel = start_kernel(layout_of(root, state_dir), writes=True, listens=True, home=home, audit_fd=audit_fd)
         tell({"event": "serving", "pid": os.getpid(), "socket": kernel.address})
         number = _wait(pipe, kernel, idle_exit_s)
         if kernel.lost:

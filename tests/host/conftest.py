@@ -15,8 +15,8 @@ from evatui.kernel.host.host import Host
 from evatui.kernel.host.ports import Outside
 from evatui.kernel.model.call import CallReport, CallRequest
 from evatui.kernel.model.clock import SYSTEM_CLOCK
-from evatui.kernel.records.audit import MemoryAudit
 from evatui.kernel.records.events import EventBus
+from evatui.kernel.records.memory import MemoryAudit
 from evatui.kernel.storage.database import Database
 from evatui.kernel.storage.state_store import StateStore
 from evatui.kernel.workspace.files import Tree

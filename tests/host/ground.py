@@ -17,8 +17,8 @@ from evatui.kernel.model.call import Actor, CallerType, CallReport, CallRequest,
 from evatui.kernel.model.errors import CallFailed, ErrorKind
 from evatui.kernel.model.manifest import Limits
 from evatui.kernel.model.permissions import Adapters, Events, Files, Permissions
-from evatui.kernel.records.audit import MemoryAudit
 from evatui.kernel.records.events import EventBus
+from evatui.kernel.records.memory import MemoryAudit
 
 
 def granting(

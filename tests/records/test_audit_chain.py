@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from evatui.kernel.model.clock import SYSTEM_CLOCK
 from evatui.kernel.records.audit import AuditLog
 from evatui.kernel.records.codes import Code, Outcome
-from evatui.kernel.records.verify import Damage, verify
+from evatui.kernel.records.damage import Damage
+from evatui.kernel.records.verify import verify
 from evatui.kernel.workspace.settings import AuditSettings
 
 RECORDS = 12
@@ -26,7 +27,7 @@ def written(directory: Path) -> list[tuple[Path, list[bytes]]]:
     for number in range(RECORDS):
         log.final(log.begin(), {"code": Code.CALL_OK, "outcome": Outcome.OK, "request_id": f"req_{number}"})
     log.close()
-    files = sorted(directory.iterdir(), key=lambda path: int(path.stem.split("-")[1]))
+    files = sorted(directory.glob("*.jsonl"), key=lambda path: int(path.stem.split("-")[1]))
     return [(path, path.read_bytes().splitlines(keepends=True)) for path in files]
 
 
@@ -108,7 +109,9 @@ def test_a_file_cut_in_the_middle_of_a_record_is_a_truncation(data: st.DataObjec
 
 
 def test_verify_changes_nothing_and_an_empty_log_is_sound(tmp_path: Path) -> None:
-    assert verify(tmp_path / "none").to_json() == {"ok": True, "records": 0, "head": None, "first_bad": None}
+    nothing = {"signed": None, "past_head": 0, "pruned": 0, "unsealed": 0}
+    found = verify(tmp_path / "none").to_json()
+    assert found == {"ok": True, "records": 0, "head": None, "first_bad": None, **nothing}
     files = written(tmp_path / "audit")
     found = verify(tmp_path / "audit")
     assert found.ok

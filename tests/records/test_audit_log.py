@@ -17,9 +17,11 @@ import pytest
 from evatui.kernel.model.call import Actor, CallerType
 from evatui.kernel.model.clock import SYSTEM_CLOCK
 from evatui.kernel.model.errors import CallFailed, ErrorKind
-from evatui.kernel.records.audit import AuditLog, MemoryAudit
+from evatui.kernel.records.audit import AuditLog
 from evatui.kernel.records.codes import Code, Outcome
-from evatui.kernel.records.verify import Damage, verify
+from evatui.kernel.records.damage import Damage
+from evatui.kernel.records.memory import MemoryAudit
+from evatui.kernel.records.verify import verify
 from evatui.kernel.workspace.settings import AuditMode, AuditSettings
 
 CALLER = Actor(CallerType.CLI, "ada")
@@ -70,7 +72,7 @@ def test_a_record_has_its_keys_in_their_order(directory: Path) -> None:
 def test_the_first_file_is_private_and_named_by_its_first_record(directory: Path) -> None:
     log = open_log(directory)
     log.note(Code.RUNTIME_STARTED, Outcome.OK)
-    assert [path.name for path in directory.iterdir()] == ["audit-1.jsonl"]
+    assert [path.name for path in directory.glob("*.jsonl")] == ["audit-1.jsonl"]
     assert (directory / "audit-1.jsonl").stat().st_mode & 0o777 == 0o600
     assert directory.stat().st_mode & 0o777 == 0o700
     log.close()
@@ -88,7 +90,7 @@ def test_a_restart_continues_the_file_and_the_chain(directory: Path) -> None:
         record_calls(log, 2)
         log.close()
     assert [record["seq"] for record in records(directory)] == [1, 2, 3, 4, 5, 6]
-    assert len(list(directory.iterdir())) == 1
+    assert len(list(directory.glob("*.jsonl"))) == 1
     assert verify(directory).ok
 
 
@@ -106,8 +108,8 @@ def test_files_rotate_and_the_chain_runs_on(directory: Path) -> None:
     log = open_log(directory, rotate_bytes=2_000, keep_files=100)
     record_calls(log, 30)
     log.close()
-    assert len(list(directory.iterdir())) > 3
-    for path in directory.iterdir():
+    assert len(list(directory.glob("*.jsonl"))) > 3
+    for path in directory.glob("*.jsonl"):
         first = json.loads(path.read_bytes().splitlines()[0])
         assert path.name == f"audit-{first['seq']}.jsonl"
     found = verify(directory)
@@ -119,7 +121,7 @@ def test_old_files_are_pruned_and_leave_a_record(directory: Path) -> None:
     log = open_log(directory, rotate_bytes=2_000, keep_files=3)
     record_calls(log, 60)
     log.close()
-    assert len(list(directory.iterdir())) == 3
+    assert len(list(directory.glob("*.jsonl"))) == 3
     pruned = [record["details"] for record in records(directory) if record["code"] == "audit.pruned"]
     first = records(directory)[0]
     assert pruned[-1]["last_seq"] == first["seq"] - 1
@@ -339,7 +341,7 @@ def test_a_disk_without_room_for_the_calls_under_way_refuses_new_ones(directory:
         log.begin()
     log.final(running, end())
     log.close()
-    assert [record["code"] for record in records(directory)] == ["call.ok"]
+    assert [record["code"] for record in records(directory)] == ["audit.full", "call.ok"]
 
 
 def test_a_reservation_ends_once(directory: Path) -> None:

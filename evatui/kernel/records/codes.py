@@ -74,6 +74,14 @@ class Code(StrEnum):
     """The file was deleted, replaced or altered from outside; the chain runs on in a new one."""
     AUDIT_RECOVERED = "audit.recovered"
     """Writing works again after it failed."""
+    AUDIT_FULL = "audit.full"
+    """The disk is full, and no call runs; written into space that was kept for it."""
+    AUDIT_UNSEALED = "audit.unsealed"
+    """The last run did not end well; its records behind the last signed head were taken over as they are."""
+    AUDIT_STARTED_OVER = "audit.started_over"
+    """A log of which the operator has signed a head is gone, and that head with it; this one begins anew."""
+    AUDIT_DAMAGED = "audit.damaged"
+    """At the start the log was not what its signed head vouches for; the chain runs on behind this record."""
 
 
 class Outcome(StrEnum):

@@ -54,10 +54,18 @@ class LogFile:
         written = 0
         while written < len(data):
             written += os.write(self._fd, data[written:])
-        if self._durable:
-            _sync(self._fd)
         self._ragged = False
         self.size += len(data)
+
+    def sync(self) -> None:
+        """Returns once the disk has what was appended, where the file is to be durable."""
+        if self._durable:
+            _sync(self._fd)
+
+    def retract(self, size: int) -> None:
+        """What was appended beyond ``size`` does not count; the next append begins there."""
+        if size < self.size:
+            self.size, self._ragged = size, True
 
     def tampering(self) -> str | None:
         """``deleted``, ``replaced``, ``shortened`` or ``lengthened`` by somebody else; None where all is well."""

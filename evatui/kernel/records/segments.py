@@ -7,6 +7,7 @@ import re
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,17 @@ import orjson
 from evatui.kernel.records.codes import Code
 from evatui.kernel.records.record import GENESIS, line_hash
 
-__all__ = ["RECENT", "Segment", "Standing", "Written", "last_line", "read_tail", "segments", "standing"]
+__all__ = [
+    "RECENT",
+    "Segment",
+    "Standing",
+    "Written",
+    "hash_at",
+    "last_line",
+    "read_tail",
+    "segments",
+    "standing",
+]
 
 _NAME = re.compile(r"audit-([1-9][0-9]*)\.jsonl", re.ASCII)
 _IDENTITY = ("actor", "capability_id", "capability", "generation", "script_digest", "manifest_digest", "trace_id")
@@ -104,6 +115,18 @@ def _scan(segment: Segment) -> tuple[Standing, list[Written]]:
             continue  # not a record: `verify` tells; the chain runs on over its bytes
         recent.append((record, line))
     return state, list(recent)
+
+
+def hash_at(files: list[Segment], seq: int) -> str | None:
+    """The hash of record ``seq``, by its place in its file; None where there is none. Raises `OSError`."""
+    if not seq:
+        return GENESIS
+    held = next((segment for segment in reversed(files) if segment.first <= seq), None)
+    if held is None:
+        return None
+    with held.path.open("rb") as file:
+        line = next(islice(file, seq - held.first, None), b"")
+    return line_hash(line[:-1]) if line.endswith(b"\n") else None
 
 
 def last_line(path: Path) -> bytes | None:

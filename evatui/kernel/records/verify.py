@@ -1,150 +1,133 @@
-"""Reading an audit log from end to end: is every record the one that was written, and in its place?"""
+"""Reading an audit log from end to end: is it whole, and does it end where its signed head says?"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from enum import StrEnum
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import orjson
+from evatui.kernel.records.damage import BadRecord, Damage
+from evatui.kernel.records.head import Seal
+from evatui.kernel.records.judging import Claim, claim_of, judge
+from evatui.kernel.records.segments import Segment, segments
+from evatui.kernel.records.walking import Line, Walk
 
-from evatui.kernel.records.codes import Code
-from evatui.kernel.records.record import GENESIS, line_hash
-from evatui.kernel.records.segments import segments
+__all__ = ["Verification", "verified", "verify"]
 
-__all__ = ["BadRecord", "Damage", "Verification", "verify"]
-
-
-class Damage(StrEnum):
-    TRUNCATION = "truncation"
-    """Records, or a part of one, are missing."""
-    EDIT = "edit"
-    """A record is not the one that the next was chained to."""
-    REORDER = "reorder"
-    """Records stand where others belong, and those stand elsewhere."""
-
-
-@dataclass(frozen=True, slots=True)
-class BadRecord:
-    """``seq`` is the record that is wrong or missing; ``file`` and ``line`` (1-based) say where it shows."""
-
-    kind: Damage
-    seq: int
-    file: str
-    line: int
-    message: str
-
-    def to_json(self) -> dict[str, Any]:
-        fields = {"kind": self.kind.value, "seq": self.seq, "file": self.file, "line": self.line}
-        return {**fields, "message": self.message}
+_NOTHING_SIGNED = Claim(None, None, None)
 
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """``records`` were read, the first bad one included; ``head`` is the hash of the last, None where there is none."""
+    """``records`` were read, the first bad one included; ``head`` is the hash of the last, None where there is none.
+
+    ``signed`` is the signed head, None where there is none that holds; ``past_head`` records follow the one that it
+    is of, ``pruned`` went before the first, and ``unsealed`` were taken over unsigned after a run that was killed.
+    """
 
     records: int
     head: str | None
     first_bad: BadRecord | None = None
+    signed: dict[str, Any] | None = None
+    past_head: int = 0
+    pruned: int = 0
+    unsealed: int = 0
 
     @property
     def ok(self) -> bool:
         return self.first_bad is None
 
     def to_json(self) -> dict[str, Any]:
-        bad = self.first_bad.to_json() if self.first_bad else None
-        return {"ok": self.ok, "records": self.records, "head": self.head, "first_bad": bad}
+        return {
+            "ok": self.ok,
+            "records": self.records,
+            "head": self.head,
+            "first_bad": self.first_bad.to_json() if self.first_bad else None,
+            "signed": self.signed,
+            "past_head": self.past_head,
+            "pruned": self.pruned,
+            "unsealed": self.unsealed,
+        }
 
 
-def verify(directory: Path) -> Verification:
-    """Reads every file, changes nothing, and stops at the first bad record. Raises `OSError`.
+def verify(directory: Path, seal: Seal | None = None) -> Verification:
+    """Reads every file as far as it goes now, changes nothing, and stops at the first bad record. Raises `OSError`.
 
-    What was cut off at the very end, between two records, leaves no trace in the files themselves.
+    Without a ``seal`` it is not known what was signed: then what was cut off at the very end, between two records,
+    or written anew as a whole, leaves no trace.
     """
-    walk = _Walk()
+    claim = claim_of(seal) if seal else _NOTHING_SIGNED  # first: what is written meanwhile only comes after it
     with ExitStack() as stack:
         # All are opened first: a file that is pruned meanwhile can still be read.
-        files = [(segment.path.name, stack.enter_context(segment.path.open("rb"))) for segment in segments(directory)]
-        lines = (_Line(name, number, data) for name, file in files for number, data in enumerate(_read(file), 1))
-        first_bad = next((bad for line in lines if (bad := walk.step(line))), None)
-        if first_bad and first_bad.kind is Damage.TRUNCATION and any(_seq(line) == first_bad.seq for line in lines):
-            message = f"record {first_bad.seq} stands further down"
-            first_bad = replace(first_bad, kind=Damage.REORDER, message=message)
-    return Verification(walk.records, walk.head, first_bad or walk.unexplained_start())
+        files = [(one, stack.enter_context(one.path.open("rb"))) for one in segments(directory)]
+        if swapped := _swapped(files):
+            return Verification(0, None, swapped)
+        lines = (Line(one.path.name, number, data) for one, file in files for number, data in enumerate(_read(file), 1))
+        return verified(lines, claim)
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
-    file: str
-    number: int
-    data: bytes
+def verified(lines: Iterable[Line], claim: Claim) -> Verification:
+    """What holds of these lines, the whole of a log, and of what is signed about it."""
+    signed = claim.head
+    wanted = (signed.head.seq - 1, signed.head.seq) if signed else ()
+    walk, rest = Walk(wanted), iter(lines)
+    bad = next((found for line in rest if (found := walk.step(line))), None)
+    if bad and bad.kind is Damage.TRUNCATION and any(line.seq == bad.seq for line in rest):
+        bad = replace(bad, kind=Damage.REORDER, message=f"record {bad.seq} stands further down")
+    bad = bad or walk.unexplained_start() or walk.told or _unsigned(walk, claim)
+    trusted = signed if signed and not (bad and bad.kind is Damage.HEAD) else None
+    return Verification(
+        walk.records,
+        walk.head,
+        bad,
+        trusted.to_json() if trusted else None,
+        max(0, walk.seq - trusted.head.seq) if trusted else 0,
+        walk.pruned,
+        walk.unsealed,
+    )
 
-    def bad(self, kind: Damage, seq: int, message: str) -> BadRecord:
-        return BadRecord(kind, seq, self.file, self.number, message)
 
-
-class _Walk:
-    """Goes from record to record; remembers the last one and what pruned files have left."""
-
-    def __init__(self) -> None:
-        self.records = 0
-        self.head: str | None = None
-        self._first: _Line | None = None
-        self._start = (0, GENESIS)
-        self._pruned: set[tuple[Any, Any]] = set()
-        self._last: _Line | None = None
-        self._seq = 0
-
-    def step(self, line: _Line) -> BadRecord | None:
-        self.records += 1
-        if not line.data.endswith(b"\n"):
-            return line.bad(Damage.TRUNCATION, self._seq + 1, "the line is cut off")
-        try:
-            record = orjson.loads(line.data)
-            seq, prev, code, details = record["seq"], record["prev"], record["code"], record.get("details", {})
-            if code == Code.AUDIT_PRUNED:
-                self._pruned.add((details["last_seq"], details["last_hash"]))
-            bad = self._place(line, int(seq), prev)
-        except (ValueError, TypeError, KeyError, AttributeError):
-            return line.bad(Damage.EDIT, self._seq + 1, "the line is not an audit record")
-        self._last, self._seq, self.head = line, seq, line_hash(line.data[:-1])
-        return bad
-
-    def _place(self, line: _Line, seq: int, prev: str) -> BadRecord | None:
-        if self._last is None:
-            self._first, self._start = line, (seq - 1, prev)
-            return None
-        if seq <= self._seq:
-            return line.bad(Damage.REORDER, seq, f"record {seq} stands after record {self._seq}")
-        if seq > self._seq + 1:
-            missing = f"record {self._seq + 1}" if seq == self._seq + 2 else f"records {self._seq + 1} to {seq - 1}"
-            return line.bad(Damage.TRUNCATION, self._seq + 1, f"{missing} missing before this one")
-        if prev != self.head:
-            return self._last.bad(Damage.EDIT, self._seq, f"this is not the record that record {seq} was chained to")
+def _unsigned(walk: Walk, claim: Claim) -> BadRecord | None:
+    found = judge(claim, walk.seq, walk.hashes.get)
+    if found is None:
         return None
+    place = walk.last or Line("head.json", 1, b"")
+    return place.bad(found.kind, found.seq, found.message)
 
-    def unexplained_start(self) -> BadRecord | None:
-        """Are the records before the first one gone without a record of their pruning?"""
-        before = self._start[0]
-        if self._first is None or self._start == (0, GENESIS) or self._start in self._pruned:
-            return None
-        if before == 0:
-            return self._first.bad(Damage.EDIT, 1, "the first record does not begin a chain")
-        missing = "record 1 is" if before == 1 else f"records 1 to {before} are"
-        return self._first.bad(Damage.TRUNCATION, before, f"{missing} missing, and nothing says that they were pruned")
+
+def _swapped(files: Sequence[tuple[Segment, BinaryIO]]) -> BadRecord | None:
+    """Two files of which each holds, from its first line on, what the other's name promises."""
+    promised = {segment.first for segment, _ in files}
+    starts = {segment.first: _start(segment, file) for segment, file in files}
+    for segment, _ in files:
+        name, first, second = segment.path.name, *starts[segment.first]
+        in_order = second in (None, (first or 0) + 1)
+        if first not in (segment.first, None) and first in promised and in_order and starts[first][0] == segment.first:
+            message = f"the file begins with record {first}: it has changed places with another"
+            return BadRecord(Damage.SWAPPED_FILES, segment.first, name, 1, message)
+    return None
+
+
+def _start(segment: Segment, file: BinaryIO) -> tuple[int | None, int | None]:
+    """The numbers of the first two records."""
+    seqs = [Line(segment.path.name, 0, data).seq for data in islice(file, 2)]
+    file.seek(0)
+    first, second = (seq if isinstance(seq, int) else None for seq in (*seqs, None, None)[:2])
+    return first, second
 
 
 def _read(file: BinaryIO) -> Iterator[bytes]:
-    """Lines with their newlines; the last one is tried twice, since it may be in the middle of being written."""
+    """Lines with their newlines, as far as the file went when it was opened.
+
+    The last one is tried twice, since it may be in the middle of being written.
+    """
+    left = os.fstat(file.fileno()).st_size
     for line in file:
         yield line if line.endswith(b"\n") else line + file.readline()
-
-
-def _seq(line: _Line) -> Any:
-    try:
-        return orjson.loads(line.data)["seq"]
-    except (ValueError, TypeError, KeyError):
-        return None
+        left -= len(line)
+        if left <= 0:
+            return

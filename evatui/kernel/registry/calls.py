@@ -18,6 +18,7 @@ from evatui.kernel.model.errors import CallError, CallFailed, ErrorKind, failure
 from evatui.kernel.model.ids import new_id
 from evatui.kernel.model.manifest import AuditLevels
 from evatui.kernel.records.audit import AuditLog, Reservation
+from evatui.kernel.records.groups import ACCEPTED, Acceptance
 from evatui.kernel.registry.call_record import call_record
 from evatui.kernel.registry.capability import Capability
 from evatui.kernel.registry.generation import Generation
@@ -43,7 +44,7 @@ class Flight:
     """A call on its way. ``started`` and ``deadline`` are on the monotonic clock, in seconds.
 
     ``generation`` and ``host`` are None while it waits for a slot; ``pinned`` is when it got one. ``recorded``: its end
-    was for the audit log.
+    was for the audit log; ``acceptance`` is to be waited for before the answer leaves.
     """
 
     request: CallRequest
@@ -55,6 +56,7 @@ class Flight:
     generation: Generation | None = None
     host: BoundHost | None = None
     recorded: bool = False
+    acceptance: Acceptance = ACCEPTED
 
 
 class Calls:
@@ -182,11 +184,13 @@ class Calls:
         def finish(outcome: Outcome) -> Response:
             response = interpret(outcome, candidate)
             flight.recorded = True
-            self._audit.final(reservation, self._record(flight, response))
+            flight.acceptance = self._audit.final(reservation, self._record(flight, response))
             return response
 
         try:
-            return await self._enter(generation, flight, size, host, finish)
+            response = await self._enter(generation, flight, size, host, finish)
+            await flight.acceptance.settled()
+            return response
         except BaseException:
             self._audit.release(reservation)  # of a call that was cancelled before it began
             raise
@@ -275,4 +279,4 @@ class Calls:
             self._registry.journal.later(write)
 
     def _write(self, record: Mapping[str, Any]) -> None:
-        self._audit.final(self._audit.begin(), record)
+        self._audit.final(self._audit.begin(), record).wait()

@@ -19,6 +19,7 @@ OPERATOR_FILE = "<user config>/policy.yaml"
 """How the operator's policy is named wherever it is shown: never by its path."""
 _POLICY = "policy.yaml"
 _TRUST = "trust.json"
+_AUDIT = "audit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,11 @@ class OperatorHome:
     @property
     def trust_file(self) -> Path:
         return self.folder / _TRUST
+
+    @property
+    def audit_folder(self) -> Path:
+        """The key that signs heads of audit logs, and the newest head of each."""
+        return self.folder / _AUDIT
 
     def policy_signature(self) -> Signature | None:
         """None where there is no policy. Blocking."""

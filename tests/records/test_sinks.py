@@ -1,0 +1,188 @@
+"""Sinks that do not do what they should: nothing runs unrecorded, and all goes on once they do."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from evatui.kernel.model.clock import SYSTEM_CLOCK
+from evatui.kernel.model.errors import CallFailed
+from evatui.kernel.records.audit import AuditLog
+from evatui.kernel.records.codes import Code, Outcome
+from evatui.kernel.records.outlet import Outlet
+from evatui.kernel.records.verify import verify
+from evatui.kernel.workspace.settings import AuditMode, AuditSettings
+
+BOTH = pytest.mark.parametrize("mode", AuditMode)
+
+
+def end(request_id: str, **fields: object) -> dict[str, object]:
+    return {"code": Code.CALL_OK, "outcome": Outcome.OK, "request_id": request_id, **fields}
+
+
+def codes(directory: Path) -> list[str]:
+    files = sorted(directory.glob("audit-*.jsonl"), key=lambda path: int(path.stem.split("-")[1]))
+    return [json.loads(line)["code"] for path in files for line in path.read_bytes().splitlines()]
+
+
+@contextlib.contextmanager
+def small_disk() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory() as folder:
+        mounted = ["mount", "-t", "tmpfs", "-o", "size=512k", "audit", folder]
+        try:
+            done = subprocess.run(mounted, capture_output=True, check=False)
+        except FileNotFoundError:
+            pytest.skip("there is no mount here")
+        if done.returncode:
+            pytest.skip("nothing can be mounted here")
+        try:
+            yield Path(folder)
+        finally:
+            subprocess.run(["umount", "-l", folder], check=True)
+
+
+@BOTH
+def test_a_full_disk_is_said_in_the_room_kept_for_it_and_mended_without_a_restart(mode: AuditMode) -> None:
+    with small_disk() as disk:
+        directory = disk / "audit"
+        log = AuditLog.open(directory, AuditSettings(mode=mode), SYSTEM_CLOCK)
+        running = log.begin()
+        with contextlib.suppress(OSError), (disk / "filler").open("wb", buffering=0) as filler:
+            while True:
+                filler.write(b"x" * 4096)
+        with pytest.raises(CallFailed) as caught:  # larger than what the last block may have left
+            log.final(running, end("req_cut", details="x" * 16_384)).wait()
+        assert caught.value.error.details["ran"] is True
+        with pytest.raises(CallFailed, match="no space left"):
+            log.begin()
+        log.look()
+        with pytest.raises(CallFailed, match="no space left"):
+            log.begin()
+        assert codes(directory) == ["audit.full"]
+        (disk / "filler").unlink()
+        log.look()
+        log.final(log.begin(), end("req_after")).wait()
+        log.close()
+        assert codes(directory) == ["audit.full", "audit.recovered", "call.ok"]
+        assert verify(directory).ok
+
+
+@BOTH
+def test_a_reader_that_stops_reading_is_given_up_and_gets_all_of_it_later(tmp_path: Path, mode: AuditMode) -> None:
+    reading, writing = os.pipe()
+    outlet = Outlet(writing, 0.2)
+    log = AuditLog.open(tmp_path / "audit", AuditSettings(mode=mode), SYSTEM_CLOCK, outlet=outlet, give_up_s=5)
+    for number in range(8):
+        log.final(log.begin(), end(f"req_{number}", text="x" * 6_000)).wait()
+    with pytest.raises(CallFailed, match="does not read") as caught:
+        log.final(log.begin(), end("req_stuck", text="x" * 60_000)).wait()
+    assert caught.value.error.details["ran"] is True
+    with pytest.raises(CallFailed, match="does not read"):
+        log.begin()
+    received = bytearray()
+
+    def read() -> None:
+        while data := os.read(reading, 65_536):
+            received.extend(data)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    log.look()
+    log.final(log.begin(), end("req_after")).wait()
+    log.close()
+    os.close(writing)
+    reader.join()
+    os.close(reading)
+    [file] = (tmp_path / "audit").glob("*.jsonl")
+    assert bytes(received) == file.read_bytes()
+    assert codes(tmp_path / "audit")[-2:] == ["audit.recovered", "call.ok"]
+
+
+def test_a_reader_that_is_gone_stops_the_calls(tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    log = AuditLog.open(tmp_path / "audit", AuditSettings(), SYSTEM_CLOCK, outlet=Outlet(writing, 1))
+    os.close(reading)
+    with pytest.raises(CallFailed, match="broken pipe"):
+        log.final(log.begin(), end("req_1"))
+    with pytest.raises(CallFailed, match="broken pipe"):
+        log.begin()
+    log.close()
+    os.close(writing)
+
+
+@BOTH
+def test_who_waits_behind_a_sink_that_hangs_is_told_in_time(tmp_path: Path, mode: AuditMode) -> None:
+    """One writer hangs in a pipe that nobody reads; the others do not hang with it."""
+    reading, writing = os.pipe()
+    outlet = Outlet(writing, 60)
+    log = AuditLog.open(tmp_path / "audit", AuditSettings(mode=mode), SYSTEM_CLOCK, outlet=outlet, give_up_s=0.2)
+    os.set_blocking(writing, False)
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            os.write(writing, b"\n" * 4096)
+    held = [log.begin() for _ in range(3)]
+    first = threading.Thread(target=_note, args=(log,))
+    first.start()
+    while log.health[0]:
+        with contextlib.suppress(CallFailed):
+            log.note(Code.RUNTIME_STARTED, Outcome.OK)
+    assert log.health[1:] == ("unavailable", "it does not take records in time")
+    for reservation in held:
+        with pytest.raises(CallFailed, match="in time") as caught:
+            log.final(reservation, end("req_1")).wait()
+        assert caught.value.error.details["ran"] is True
+    reader = threading.Thread(target=_drain, args=(reading,))
+    reader.start()
+    first.join()
+    while not log.health[0]:
+        log.look()
+    log.final(log.begin(), end("req_after")).wait()
+    log.close()
+    os.close(writing)
+    reader.join()
+    os.close(reading)
+    assert codes(tmp_path / "audit")[-1] == "call.ok"
+    assert verify(tmp_path / "audit").ok
+
+
+def _note(log: AuditLog) -> None:
+    with contextlib.suppress(CallFailed):
+        log.note(Code.RUNTIME_STARTED, Outcome.OK)
+
+
+def _drain(reading: int) -> None:
+    while os.read(reading, 65_536):
+        pass
+
+
+def test_callers_of_a_durable_log_share_the_wait_for_the_disk(tmp_path: Path) -> None:
+    """Counted by the system: far fewer flushes than records."""
+    script = """
+import sys, threading
+from pathlib import Path
+from evatui.kernel.model.clock import SYSTEM_CLOCK
+from evatui.kernel.records.audit import AuditLog
+from evatui.kernel.records import logfile
+from evatui.kernel.workspace.settings import AuditMode, AuditSettings
+flushes, flush = [], logfile._sync
+logfile._sync = lambda fd: (flushes.append(fd), flush(fd))
+log = AuditLog.open(Path(sys.argv[1]), AuditSettings(mode=AuditMode.DURABLE), SYSTEM_CLOCK)
+accepted = [log.final(log.begin(), {"code": "call.ok", "outcome": "ok", "request_id": str(n)}) for n in range(500)]
+for one in accepted: one.wait()
+print(len(flushes))
+log.close()
+"""
+    command = [sys.executable, "-c", script, str(tmp_path / "audit")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=Path(__file__).parents[2])
+    assert int(done.stdout) < 250
+    found = verify(tmp_path / "audit")
+    assert (found.ok, found.records) == (True, 500)
