@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from evatui.control.answers import inspected, listed, status
+from evatui.control.audit_files import read_filter, searched
 from evatui.control.explained_refusals import explained
 from evatui.control.following import following
 from evatui.control.graph import graphed
@@ -82,6 +83,7 @@ class Desk:
             "trust.give": self._trust,
             "trust.revoke": self._distrust,
             "audit.tail": self._audit,
+            "audit.query": self._audit,
             "audit.verify": self._verify,
             "events": self._events,
         }
@@ -154,8 +156,12 @@ class Desk:
         return await explained(self._runtime, read_text(params, "id"), read_text(params, "digest"))
 
     async def _audit(self, params: Params, actor: Actor) -> dict[str, Any]:
+        """``more`` says whether older records match; it is there where something was asked for."""
         limit = max(1, min(read_number(params, "limit") or _TAIL, _MAX_TAIL))
-        return {"records": await asyncio.to_thread(self._runtime.audit.tail, limit)}
+        wanted = read_filter(params, self._runtime.clock.now())
+        if wanted is None:
+            return {"records": await asyncio.to_thread(self._runtime.audit.tail, limit)}
+        return await asyncio.to_thread(searched, self._runtime.layout.state_dir / AUDIT_DIR, wanted, limit)
 
     async def _verify(self, params: Params, actor: Actor) -> dict[str, Any]:
         directory = self._runtime.layout.state_dir / AUDIT_DIR

@@ -6,9 +6,6 @@ import json
 import os
 import resource
 import shutil
-import signal
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
@@ -448,49 +445,3 @@ def test_memory_audit_shows_the_files_of_a_workspace_and_leaves_them_alone(direc
     record_calls(reader, 1)
     assert len(reader.tail(10)) == 2
     assert (directory / "audit-1.jsonl").read_bytes() == before
-
-
-_WRITER = """
-import sys
-from pathlib import Path
-from evatui.kernel.model.clock import SYSTEM_CLOCK
-from evatui.kernel.records.audit import AuditLog
-from evatui.kernel.workspace.settings import AuditSettings
-log = AuditLog.open(Path(sys.argv[1]), AuditSettings(rotate_bytes=100_000, keep_files=1_000), SYSTEM_CLOCK)
-number = 0
-while True:
-    number += 1
-    held = log.begin()
-    log.intent(held, {"request_id": f"r{number}", "host_calls": [{"fn": "state_set", "target": "k"}]})
-    log.final(held, {"code": "call.ok", "outcome": "ok", "request_id": f"r{number}", "trace_id": "x" * 300})
-    sys.stdout.write(f"r{number}\\n")
-    sys.stdout.flush()
-"""
-
-
-def test_kill_9_loses_no_acknowledged_record(directory: Path) -> None:
-    acknowledged: list[list[str]] = []
-    for _ in range(4):
-        child = subprocess.Popen(
-            [sys.executable, "-c", _WRITER, str(directory)],
-            stdout=subprocess.PIPE,
-            cwd=Path(__file__).parents[2],
-            text=True,
-        )
-        seen = [child.stdout.readline().strip() for _ in range(150)]
-        child.send_signal(signal.SIGKILL)
-        seen += child.stdout.read().split("\n")[:-1]
-        child.wait()
-        acknowledged.append(seen)
-    open_log(directory, rotate_bytes=100_000, keep_files=1_000).close()
-    found = verify(directory)
-    assert found.ok, found.first_bad
-    ended = [record["request_id"] for record in records(directory) if record["code"] == "call.ok"]
-    for seen in acknowledged:
-        missing = [request for request in seen if ended.count(request) < 1]
-        assert missing == []
-    expected = sum(len(seen) for seen in acknowledged)
-    assert expected <= len(ended) <= expected + len(acknowledged)
-    intents = [record["request_id"] for record in records(directory) if record["code"] == "effect.intent"]
-    closed = ended + [record["request_id"] for record in records(directory) if record["code"] == "call.unknown"]
-    assert sorted(intents) == sorted(closed)

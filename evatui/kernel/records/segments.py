@@ -21,8 +21,10 @@ __all__ = [
     "Segment",
     "Standing",
     "Written",
+    "first_line",
     "hash_at",
     "last_line",
+    "lines_backwards",
     "read_tail",
     "segments",
     "standing",
@@ -129,16 +131,23 @@ def hash_at(files: list[Segment], seq: int) -> str | None:
     return line_hash(line[:-1]) if line.endswith(b"\n") else None
 
 
+def first_line(path: Path) -> bytes | None:
+    """The first whole line of the file, None where there is none. Raises `OSError`."""
+    with path.open("rb") as file:
+        line = file.readline()
+    return line[:-1] if line.endswith(b"\n") else None
+
+
 def last_line(path: Path) -> bytes | None:
     """The last whole line of the file, None where there is none. Raises `OSError`."""
-    return next(_lines_backwards(path), None)
+    return next(lines_backwards(path), None)
 
 
 def read_tail(directory: Path, limit: int) -> list[dict[str, Any]]:
     """The newest ``limit`` records, oldest first; lines that are no records are left out. Raises `OSError`."""
     newest: list[dict[str, Any]] = []
     for segment in reversed(segments(directory)):
-        for line in _lines_backwards(segment.path):
+        for line in lines_backwards(segment.path):
             if len(newest) >= limit:
                 return newest[::-1]
             try:
@@ -150,7 +159,7 @@ def read_tail(directory: Path, limit: int) -> list[dict[str, Any]]:
     return newest[:limit][::-1]
 
 
-def _lines_backwards(path: Path) -> Iterator[bytes]:
+def lines_backwards(path: Path) -> Iterator[bytes]:
     """Whole lines, last one first, reading no more of the file than is asked for."""
     with path.open("rb") as file:
         position = file.seek(0, os.SEEK_END)
