@@ -107,6 +107,15 @@ async def test_each_change_has_its_class(
     assert change["reason"] == reason
 
 
+async def test_methods_that_come_with_the_first_host_are_no_cause_of_their_own(start: Start, root: Path) -> None:
+    runtime = await start()
+    change = await reload(runtime, root, made("2", permissions="{network: {hosts: [a.org]}}"))
+    (cause,) = change["diagnostics"]  # type: ignore[misc]
+    assert (cause["code"], "network.hosts" in cause["message"]) == ("EVA-431", True)
+    widened = [field["path"] for field in change["diff"]["permissions"] if field["change"] == "widened"]  # type: ignore[index]
+    assert widened == ["network.hosts", "network.methods"]
+
+
 async def test_an_incompatible_schema_waits_and_a_compatible_one_does_not(start: Start, root: Path) -> None:
     files = made("{}")
     path, open_schema = "capabilities/one.yaml", "input_schema: {type: object}"

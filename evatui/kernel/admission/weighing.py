@@ -103,6 +103,8 @@ def _permissions(before: Grant, after: Grant, fields: tuple[FieldChange, ...], s
     for change in fields:
         if change.trend is not Trend.WIDENED or change.path.startswith("limits."):
             continue
+        if change.path == "network.methods" and not before.permissions.network.hosts:
+            continue  # follows from the hosts, and is decided with them
         message = f"{change.path} is wider than before, by {_entries(change.gained)}"
         notes = (f"granted before: {_entries(change.before) or 'nothing'}",)
         span = _span(scales.report, change)
