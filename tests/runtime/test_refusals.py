@@ -49,6 +49,23 @@ async def test_a_refusal_that_was_mended_is_still_explained_and_another_one_besi
     assert (named[0]["id"], named[0]["summary"][:7]) == ("greet", "EVA-502")
 
 
+async def test_a_misspelt_function_is_refused_with_the_one_that_was_meant(start, workspace: Path) -> None:
+    runtime = await start()
+    for wrong, meant in (("entry: invok", "invoke"), ("health_check: healthcheck", "health_check")):
+        key = wrong.partition(":")[0]
+        text = MANIFEST.replace("  health_check: health_check\n", "") if key == "entry" else MANIFEST
+        text = (
+            text.replace("lua:\n", f"lua:\n  {wrong}\n")
+            if key == "entry"
+            else text.replace("health_check: health_check", wrong)
+        )
+        await refuse(runtime, workspace, GREET, text)
+        (now,) = await tell(runtime)
+        (found,) = now["diagnostics"]
+        assert (found["code"], found["spans"][0]["file"]) == ("EVA-502", GREET)
+        assert found["message"].endswith(f"; did you mean {meant}?")
+
+
 async def test_a_restart_and_a_removed_file_take_nothing_of_it_away(start, workspace: Path) -> None:
     runtime = await start()
     await refuse(runtime, workspace, GREET, BROKEN)

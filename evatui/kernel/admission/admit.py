@@ -30,7 +30,7 @@ from evatui.kernel.workspace.layout import Layout
 from evatui.kernel.workspace.paths import normal
 from evatui.kernel.workspace.snapshot import Snapshot
 
-__all__ = ["admit", "duplicates", "examples_rejection", "function_line", "lua_rejection"]
+__all__ = ["admit", "duplicates", "examples_rejection", "function_line", "function_near", "lua_rejection"]
 
 _LUA_CODES = {
     Reason.FILE_MISSING: "EVA-501",
@@ -144,6 +144,12 @@ def function_line(script: bytes, name: str) -> int | None:
     word = re.escape(name.encode())
     found = re.search(rb"\bfunction[ \t]+(?:\w+[.:])?%s[ \t]*\(|\b%s[ \t]*=[ \t]*function\b" % (word, word), script)
     return script.count(b"\n", 0, found.start()) + 1 if found is not None else None
+
+
+def function_near(script: bytes, name: str) -> str | None:
+    """A function that a script seems to define and that ``name`` was probably meant to be."""
+    found = re.findall(rb"\bfunction[ \t]+(?:\w+[.:])?(\w+)[ \t]*\(|\b(\w+)[ \t]*=[ \t]*function\b", script)
+    return nearest(name, sorted({(one or other).decode("utf-8", "replace") for one, other in found} - {name}))
 
 
 def _check_gate(reading: Reading, layout: Layout) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from evatui.kernel.admission.admit import function_line, lua_rejection
+from evatui.kernel.admission.admit import function_line, function_near, lua_rejection
 from evatui.kernel.admission.verdict import Candidate, Rejection
 from evatui.kernel.host.host import BoundHost, CallScope, Host
 from evatui.kernel.lua.engine import Engine, LoadedProgram, LoadFailed
@@ -58,7 +58,9 @@ class Shadow:
                 return _refused(candidate, Reason.ISOLATION_UNAVAILABLE, failed.message, None, None)
             lua = candidate.manifest.lua
             at = "lua.health_check" if failed.missing and failed.missing != lua.entry else "lua.entry"
-            return _refused(candidate, Reason.LUA_LOAD_FAILED, failed.message, failed.file, failed.line, at)
+            near = function_near(candidate.snapshot.files[lua.script].data, failed.missing) if failed.missing else None
+            told = f"{failed.message}; did you mean {near}?" if near else failed.message
+            return _refused(candidate, Reason.LUA_LOAD_FAILED, told, failed.file, failed.line, at)
 
     def settle(self, candidate: Candidate, program: LoadedProgram) -> None:
         """About to serve: where it belongs may have changed while it was loading."""
