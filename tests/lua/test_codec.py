@@ -281,6 +281,45 @@ async def test_arrays_are_told_by_their_keys_alone(engine: Engine) -> None:
     assert await value_of(engine, body) == [list(range(1, 41)), [], ["x"], [1, 2]]
 
 
+async def test_nothing_in_a_table_is_left_behind(engine: Engine) -> None:
+    """Where a name or a hole lies in a table is Lua's matter: it may be before the last position, or after it."""
+    body = """
+      local function tells(t)
+        local sent, why = pcall(ctx.host.call_tool, t)
+        return sent and "sent" or why.message:match(": (a[%a ]+)") or why.message
+      end
+      local seen = {}
+      for n = 1, 70 do
+        for more = 1, 4 do
+          local mixed, gap = {}, {}
+          for i = 1, n do mixed[i], gap[i] = i, i end
+          mixed["k" .. n] = 1
+          gap[2 * n + 9] = 1
+          for i = n + 1, n + more do mixed[i], gap[i] = i, i end
+          seen[tells(mixed)], seen[tells(gap)] = true, true
+          mixed["k" .. n], gap[2 * n + 9] = nil, nil
+          seen[tells({mixed, gap})] = true
+        end
+      end
+      return seen
+    """
+
+    async def host(function: str, argument: Any) -> Any:
+        return None
+
+    assert await value_of(engine, body, host=host) == {
+        "sent": True,
+        "a table with both positions and names": True,
+        "an array with holes ": True,
+    }
+
+
+async def test_a_hole_before_the_last_position_is_named(engine: Engine) -> None:
+    outcome = await outcome_of(engine, "function invoke() return {1, 2, [10] = 10, [3] = 3} end")
+    assert isinstance(outcome, BadValue)
+    assert "an array with holes" in outcome.message
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

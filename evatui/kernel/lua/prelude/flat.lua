@@ -8,7 +8,7 @@
 -- Only raw access, and each table allocates, as in K.pack.
 
 local K = ...
-local type, next, rawequal, get = type, next, rawequal, debug.getmetatable
+local type, next, pcall, rawequal, get = type, next, pcall, rawequal, debug.getmetatable
 local char, sub, gsub, concat = string.char, string.sub, string.gsub, table.concat
 local utf8_len, utf8_char = utf8.len, utf8.char
 local null, ARRAY, OBJECT, refuse = K.null, K.ARRAY, K.OBJECT, K.refuse
@@ -35,6 +35,35 @@ end
 -- Tables that serve again and again: to grow new ones costs more than to fill them.
 local row, queue, places = {}, {}, {}
 local KEPT, MAX_KEPT = 64, 4096
+local FEW = 16
+
+-- Does `t`, which has the positions 1 to `count`, have nothing else?
+--
+-- Positions may lie among the names, and then names before the last of them. `next` takes a position that has no
+-- value only where there is room for it apart from the names, or where it once had one among them. So if it takes
+-- the one after the last, and that up to which the room for it would go, it is enough to look at the powers of two,
+-- where less room would end.
+local function is_list(t, first, count)
+  if first ~= 1 or next(t, count) ~= nil then
+    return false
+  end
+  local doubled = false
+  if count > FEW then
+    local room = 2 * FEW
+    while room <= count do
+      room = 2 * room
+    end
+    doubled = t[room] == nil and pcall(next, t, room) and pcall(next, t, count + 1)
+  end
+  local at = 1
+  while at < count do
+    if next(t, at) ~= at + 1 then
+      return false
+    end
+    at = doubled and 2 * at or at + 1
+  end
+  return true
+end
 
 -- How many values the row has, how many tables it is of, and the bytes of its texts: or nothing.
 local function fill(root, most)
@@ -121,7 +150,7 @@ local function fill(root, most)
         n = n + 1
         row[n] = value
       end
-      if count == 0 or next(t, count) ~= nil then
+      if count == 0 or not is_list(t, first, count) then
         return
       end
       code = 4 * count + LIST
