@@ -13,6 +13,7 @@ local NAMES = {
   "__mul", "__div", "__mod", "__pow", "__idiv", "__band", "__bor", "__bxor", "__shl", "__shr", "__bnot",
   "__tostring", "__name", "__pairs", "__metatable",
 }
+local MAX_CHAIN = 30
 local ORIGINAL = {}
 local CLOSE = {}
 
@@ -73,10 +74,27 @@ local function copied(metatable)
   local close = rawget(metatable, "__close")
   if close ~= nil then
     copy[CLOSE] = close
-    copy.__close = type(close) == "function" and closer(close) or close
+    local kind = type(close)
+    copy.__close = (kind == "function" or kind == "table") and closer(close) or close -- a table may be callable
   end
   copies[metatable] = copy
   return copy
+end
+
+local function leads_far(t, name)
+  for _ = 1, MAX_CHAIN do
+    local metatable = type(t) == "table" and get(t)
+    if not metatable then
+      return false
+    end
+    t = rawget(metatable, name)
+  end
+  return true
+end
+
+-- Are so many tables behind `t`, one behind the other, that C would take long to look through them?
+function K.is_deep(t)
+  return leads_far(t, "__index") or leads_far(t, "__newindex")
 end
 
 function K.base.setmetatable(t, metatable)

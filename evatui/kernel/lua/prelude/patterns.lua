@@ -6,7 +6,7 @@
 local K = ...
 local type, byte, tostring = type, string.byte, K.tostring
 local find, match, gmatch, gsub = string.find, string.match, string.gmatch, string.gsub
-local alive, slow = K.alive, K.slow
+local alive, slow, is_deep, select = K.alive, K.slow, K.is_deep, select
 
 local BUDGET = 1e7
 local PLAIN_BUDGET = 200000000
@@ -80,7 +80,8 @@ local function too_dear(text, pattern)
   if s.power == 0 and s.optional == 0 then
     return n * #pattern > PLAIN_BUDGET
   end
-  return n ^ (s.power + (s.anchored and 0 or 1)) * 2 ^ s.optional > BUDGET
+  -- each attempt may go through all of the pattern, and to look into one of its sets is to read it
+  return n ^ (s.power + (s.anchored and 0 or 1)) * 2 ^ s.optional * (1 + #pattern // 8) > BUDGET
 end
 
 -- What was handed over. A call around which this stands is no tail call: errors in it find their caller.
@@ -125,4 +126,19 @@ end
 
 library.match = chosen(match, slow.match)
 library.gmatch = chosen(gmatch, slow.gmatch)
-library.gsub = chosen(gsub, slow.gsub)
+
+local substituted = chosen(gsub, slow.gsub)
+
+local function looked_up(t)
+  return function(key)
+    return t[key]
+  end
+end
+
+function library.gsub(text, pattern, ...)
+  local replacement = ...
+  if is_deep(replacement) then
+    return all(substituted(text, pattern, looked_up(replacement), select(2, ...)))
+  end
+  return all(substituted(text, pattern, ...))
+end

@@ -2,14 +2,21 @@
 
 local K = ...
 local type, error, rawequal, rawget, rawlen, next = type, error, rawequal, rawget, rawlen, next
+local tointeger, getinfo, unpack = math.tointeger, debug.getinfo, table.unpack
 local get, math_type = debug.getmetatable, math.type
 local concat, insert, remove, move, sort = table.concat, table.insert, table.remove, table.move, table.sort
-local is_fixed, alive = K.is_fixed, K.alive
+local is_fixed, alive, is_deep = K.is_fixed, K.alive, K.is_deep
 
 local MAX_RANGE = 4e6
 local MAX_MOVE = 50000
+local MAX_UNPACKED = 1000000
 local MAX_TEXT = 256
 local MAX_QUICK = 200000
+
+-- C takes a text for the number in it, and a float for an integer.
+local function number(value)
+  return tointeger(value) or value
+end
 
 local function check_range(first, last, name)
   if type(first) == "number" and type(last) == "number" and last - first > MAX_RANGE then
@@ -29,12 +36,25 @@ local function check_changeable(t, name)
   if metatable and rawget(metatable, "__len") ~= nil then
     error("table." .. name .. " does not take a table with __len", 3)
   end
+  -- the length of a table with holes may be any number
+  if rawlen(t) > MAX_RANGE or (metatable and name ~= "sort" and is_deep(t)) then
+    error("table." .. name .. ": the table is too large", 3)
+  end
+end
+
+-- What `t` has from `first` to `last`, where that is long to look up.
+local function found(t, first, last)
+  local values = {}
+  for i = first, last do
+    values[i] = t[i]
+  end
+  return values
 end
 
 -- Is comparing any two of these quick, and done without metamethods?
 local function quick(t)
   local n = rawlen(t)
-  if n > MAX_QUICK then
+  if n > MAX_QUICK or is_deep(t) then
     return false
   end
   for i = 1, n do
@@ -51,6 +71,16 @@ local function less(a, b)
   return a < b
 end
 
+-- Sorting by a function in C fires no hook.
+local function hooked(before)
+  if type(before) ~= "function" or getinfo(before, "S").what ~= "C" then
+    return before
+  end
+  return function(a, b)
+    return before(a, b)
+  end
+end
+
 local library = {}
 for name, f in next, table do
   library[name] = f
@@ -59,9 +89,12 @@ end
 function library.concat(t, separator, first, last)
   alive()
   if type(t) == "table" then
-    first = first or 1
-    last = last or #t
+    first = number(first or 1)
+    last = number(last or #t)
     check_range(first, last, "concat")
+    if is_deep(t) and math_type(first) == "integer" and math_type(last) == "integer" then
+      t = found(t, first, last)
+    end
   end
   return concat(t, separator, first, last)
 end
@@ -89,12 +122,24 @@ local function move_by_lua(from, first, last, at, to)
   return to
 end
 
+function library.unpack(t, first, last)
+  if is_deep(t) then
+    first, last = number(first or 1), number(last or #t)
+    if math_type(first) == "integer" and math_type(last) == "integer" and last - first < MAX_UNPACKED then
+      t = found(t, first, last)
+    end
+  end
+  return unpack(t, first, last)
+end
+
 function library.move(from, first, last, at, to)
+  first, last, at = number(first), number(last), number(at)
   check_range(first, last, "move")
   if is_fixed(to or from) then
     error("this table is read-only", 2)
   end
-  if math_type(first) == "integer" and math_type(last) == "integer" and last - first > MAX_MOVE then
+  local long = math_type(first) == "integer" and math_type(last) == "integer" and math_type(at) == "integer"
+  if long and (last - first > MAX_MOVE or is_deep(from) or is_deep(to)) then
     return move_by_lua(from, first, last, at, to or from)
   end
   return move(from, first, last, at, to)
@@ -106,7 +151,7 @@ function library.sort(t, before)
   if before == nil and type(t) == "table" and not quick(t) then
     before = less
   end
-  return sort(t, before)
+  return sort(t, hooked(before))
 end
 
 K.table = library

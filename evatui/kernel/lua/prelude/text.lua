@@ -5,7 +5,7 @@ local K = ...
 local type, tostring, tonumber, error, select, rawget, next = type, tostring, tonumber, error, select, rawget, next
 local get = debug.getmetatable
 local format, rep, find, gmatch, gsub = string.format, string.rep, string.find, string.gmatch, string.gsub
-local unpack, pack = table.unpack, table.pack
+local unpack, pack, tointeger = table.unpack, table.pack, math.tointeger
 local alive = K.alive
 
 local MAX_REP = 1 << 30
@@ -80,6 +80,7 @@ end
 
 -- rep("", 2^60) loops in C for ever; everything else ends at the memory limit.
 local function safe_rep(text, count, separator)
+  count = tointeger(count) or count -- C takes a text for the number in it
   if type(text) == "string" and type(count) == "number" and count > 1 then
     local unit = #text + (type(separator) == "string" and #separator or 0)
     if unit == 0 then
