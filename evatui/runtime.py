@@ -6,9 +6,10 @@ import asyncio
 import contextlib
 import datetime as dt
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from evatui.adapters.http import Http
 from evatui.adapters.process import Processes
@@ -22,12 +23,15 @@ from evatui.kernel.lua.worker.workers import Workers
 from evatui.kernel.model.call import KERNEL, CallReport, CallRequest
 from evatui.kernel.model.clock import SYSTEM_CLOCK, Clock, rfc3339
 from evatui.kernel.model.diagnostic import Diagnostic
+from evatui.kernel.model.event import Event
 from evatui.kernel.records.codes import Code, Outcome
 from evatui.kernel.records.events import EventBus
+from evatui.kernel.records.metrics import Metrics
 from evatui.kernel.registry.approvals import Approvals
 from evatui.kernel.registry.calls import Calls
 from evatui.kernel.registry.examples import Examples
 from evatui.kernel.registry.gate import Gate
+from evatui.kernel.registry.gauges import gauges
 from evatui.kernel.registry.in_force import InForce
 from evatui.kernel.registry.journal import Journal
 from evatui.kernel.registry.keeper import LOOK_EVERY_S, Keeper
@@ -172,8 +176,9 @@ class Runtime:
         self._beating: asyncio.Task[None] | None = None
         self._closed = False
         self._listeners: list[Callable[[], None]] = []
-        self.bus.on_emit = lambda _: self._changed()
-        audit.on_append = lambda _: self._changed()
+        self.metrics = Metrics(partial(gauges, self.registry))
+        self.bus.on_emit = self._told
+        audit.on_append = self._recorded
         self.calls.on_flight = self._changed
         self.registry.on_change = self._changed
         self.refusals.on_kept = self._changed
@@ -256,6 +261,14 @@ class Runtime:
     def on_change(self, notify: Callable[[], None]) -> None:
         """``notify`` is called, from any thread and often, when something happened; it must be cheap."""
         self._listeners.append(notify)
+
+    def _told(self, event: Event) -> None:
+        self.metrics.told(event)
+        self._changed()
+
+    def _recorded(self, record: Mapping[str, Any]) -> None:
+        self.metrics.recorded(record)
+        self._changed()
 
     def _changed(self) -> None:
         for notify in self._listeners:

@@ -81,9 +81,13 @@ def status(settings: Settings) -> Answer:
 @eva.command()
 @click.option("--idle-exit", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="End when unused.")
 @click.option("--audit-stdout", is_flag=True, help="Write each audit record to standard output too; no call without.")
+@click.option(
+    "--metrics", metavar="[HOST:]PORT", help="Serve metrics over HTTP; on the loopback unless HOST says else."
+)
 @click.pass_obj
-def serve(settings: Settings, idle_exit: float | None, audit_stdout: bool) -> int:
+def serve(settings: Settings, idle_exit: float | None, audit_stdout: bool, metrics: str | None) -> int:
     """Hold the workspace without a console, until ctrl+c or SIGTERM."""
+    from evatui.control.metering import read_address
     from evatui.control.serving import serve as hold
 
     if idle_exit is not None and math.isnan(idle_exit):
@@ -91,8 +95,20 @@ def serve(settings: Settings, idle_exit: float | None, audit_stdout: bool) -> in
     screen = Screen(color=not settings.no_color)
     tell = screen.object if settings.json else partial(_show_step, screen)
     root = workspace_root(settings.workspace)
+    try:
+        address = read_address(metrics) if metrics is not None else None
+    except ValueError as problem:
+        raise click.BadParameter(str(problem), param_hint="'--metrics'") from None
     audit_fd = _STDOUT if audit_stdout else None
-    return hold(root, settings.state_dir, home=operator_home(), idle_exit_s=idle_exit, tell=tell, audit_fd=audit_fd)
+    return hold(
+        root,
+        settings.state_dir,
+        home=operator_home(),
+        idle_exit_s=idle_exit,
+        tell=tell,
+        audit_fd=audit_fd,
+        metrics=address,
+    )
 
 
 def _show_step(screen: Screen, step: Mapping[str, Any]) -> None:
@@ -105,6 +121,14 @@ def _show_step(screen: Screen, step: Mapping[str, Any]) -> None:
             screen.note(f"◐ draining {step['calls']} calls, at most {step['at_most_s']:.0f} s; ctrl+c cuts them", "")
         case "stopped":
             screen.note("· stopped", "")
+
+
+@eva.command("metrics")
+@click.pass_obj
+def metrics_text(settings: Settings) -> Answer:
+    """Counts of calls, errors, loads and host calls of the runtime, as Prometheus reads them."""
+    data = settings.ask("metrics")
+    return Answer(data, lambda screen: screen.write(data["text"]))
 
 
 @eva.command()

@@ -64,6 +64,7 @@ _ALL = (
     Command("audit.query", "The audit records that match, by capability, generation, request, actor, code, time"),
     Command("audit.verify", "Is every audit record the one that was written, and in its place"),
     Command("events", "Events since a sequence number"),
+    Command("metrics", "Counts of calls, errors, loads and host calls, as Prometheus reads them"),
 )
 
 COMMANDS: Mapping[str, Command] = MappingProxyType({command.name: command for command in _ALL})

@@ -86,6 +86,7 @@ class Desk:
             "audit.query": self._audit,
             "audit.verify": self._verify,
             "events": self._events,
+            "metrics": self._metrics,
         }
 
     async def run(
@@ -175,6 +176,9 @@ class Desk:
             "dropped": lost,
             "more": len(events) > len(shown),
         }
+
+    async def _metrics(self, params: Params, actor: Actor) -> dict[str, Any]:
+        return {"text": await asyncio.to_thread(self._runtime.metrics.text)}
 
     async def _render(self, params: Params, actor: Actor) -> dict[str, Any]:
         wanted = read_needed(params, "id")

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from evatui.control.desk import Desk
 from evatui.control.server import Server
 from evatui.kernel.model.clock import SYSTEM_CLOCK, Clock
+from evatui.kernel.records.metrics import Metrics
 from evatui.kernel.workspace.home import OperatorHome
 from evatui.kernel.workspace.layout import Layout
 from evatui.kernel.workspace.lock import WorkspaceLock
@@ -118,6 +119,12 @@ class Kernel:
     def lost(self) -> str:
         """Why the runtime ended by itself, empty where it did not."""
         return self._runtime.lost if self._runtime else ""
+
+    @property
+    def metrics(self) -> Metrics:
+        """Of a kernel that has started."""
+        assert self._runtime is not None
+        return self._runtime.metrics
 
     @property
     def in_flight(self) -> int:

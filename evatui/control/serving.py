@@ -12,7 +12,9 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from evatui.control.exits import Exit
+from evatui.control.metering import serve_metrics
 from evatui.control.opening import layout_of, start_kernel
+from evatui.control.operator import CommandFailed
 
 if TYPE_CHECKING:
     from evatui.control.kernel import Kernel
@@ -32,23 +34,27 @@ def serve(
     idle_exit_s: float | None,
     tell: Callable[[dict[str, Any]], None],
     audit_fd: int | None = None,
+    metrics: tuple[str, int] | None = None,
 ) -> int:
     """Serves until a signal, or until nobody has called for ``idle_exit_s``; blocking, in the main thread.
 
     ``tell`` gets one mapping a step: ``serving``, ``lost`` where another runtime took the workspace (then this one
     ends by itself), ``draining``, ``stopped``. A second signal cuts
-    the calls that the first one waits for. ``audit_fd`` gets each audit record as well.
+    the calls that the first one waits for. ``audit_fd`` gets each audit record as well, ``metrics``
+    is where they are served over HTTP; ``serving`` tells the URL.
 
     Returns the exit code. Raises `CommandFailed` where the
     runtime cannot start.
     """
     with _signals() as pipe:
         kernel = start_kernel(layout_of(root, state_dir), writes=True, listens=True, home=home, audit_fd=audit_fd)
-        tell({"event": "serving", "pid": os.getpid(), "socket": kernel.address})
+        url, stop_metrics = _metered(kernel, metrics)
+        tell({"event": "serving", "pid": os.getpid(), "socket": kernel.address, **({"metrics": url} if url else {})})
         number = _wait(pipe, kernel, idle_exit_s)
         if kernel.lost:
             tell({"event": "lost", "cause": kernel.lost})
         tell({"event": "draining", "calls": kernel.in_flight, "at_most_s": kernel.shutdown_s})
+        stop_metrics()
         stopping = Thread(target=kernel.stop, name="eva-stop")
         stopping.start()
         while stopping.is_alive():
@@ -60,6 +66,16 @@ def serve(
         if kernel.lost:
             return Exit.UNAVAILABLE
         return 0 if number in (None, signal.SIGTERM) else 128 + number
+
+
+def _metered(kernel: Kernel, address: tuple[str, int] | None) -> tuple[str, Callable[[], None]]:
+    if address is None:
+        return "", lambda: None
+    try:
+        return serve_metrics(kernel.metrics, address)
+    except CommandFailed:
+        kernel.stop()
+        raise
 
 
 def _wait(pipe: int, kernel: Kernel, idle_exit_s: float | None) -> int | None:

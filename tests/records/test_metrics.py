@@ -1,0 +1,102 @@
+"""What a collector reads: each number is one that happened, and nothing stays of a capability that is gone."""
+
+from __future__ import annotations
+
+import urllib.request
+
+import pytest
+
+from evatui.control.metering import read_address, serve_metrics
+from evatui.kernel.model.call import KERNEL
+from evatui.kernel.model.event import Event
+from evatui.kernel.records.metrics import Gauge, Metrics
+
+HERE = [Gauge("alpha", "alpha@1.0.0", 2), Gauge("beta", None, 0)]
+
+
+def call(name: str | None = "alpha", **fields: object) -> dict[str, object]:
+    about = {"capability_id": name, "code": "call.ok", "outcome": "ok", "duration_us": 3_000, "host_calls": []}
+    return about | fields
+
+
+def told(topic: str, name: str) -> Event:
+    return Event(1, "evt_1", f"/capability/{topic}", "2026", KERNEL, None, {"id": name})
+
+
+def read(metrics: Metrics) -> dict[str, float]:
+    lines = [line for line in metrics.text().splitlines() if not line.startswith("#")]
+    return {name: float(value) for name, value in (line.rsplit(" ", 1) for line in lines)}
+
+
+def test_calls_errors_latencies_and_host_calls_are_counted() -> None:
+    metrics = Metrics(lambda: HERE)
+    metrics.recorded(call(host_calls=[{"fn": "now", "target": "", "duration_us": 1, "outcome": "ok"}]))
+    metrics.recorded(call(code="call.error", outcome="error", error_kind="Timeout", duration_us=40_000_000))
+    metrics.recorded(call(code="effect.intent", outcome="intent", duration_us=None))
+    metrics.recorded(call(None))
+    found = read(metrics)
+    assert found['capability_invocations_total{capability_id="alpha",outcome="ok"}'] == 1
+    assert found['capability_invocations_total{capability_id="alpha",outcome="error"}'] == 1
+    assert found['capability_errors_total{capability_id="alpha",kind="Timeout"}'] == 1
+    assert found['host_api_calls_total{capability_id="alpha",function="now",outcome="ok"}'] == 1
+    assert found['capability_latency_ms_bucket{capability_id="alpha",le="2.0"}'] == 0
+    assert found['capability_latency_ms_bucket{capability_id="alpha",le="5.0"}'] == 1
+    assert found['capability_latency_ms_bucket{capability_id="alpha",le="+Inf"}'] == 2
+    assert found['capability_latency_ms_sum{capability_id="alpha"}'] == 40_003
+    assert found['capability_latency_seconds_bucket{capability_id="alpha",le="0.005"}'] == 1
+    assert found['capability_latency_seconds_count{capability_id="alpha"}'] == 2
+    assert found['capability_inflight{capability_id="alpha"}'] == 2
+    assert found['capability_generation_active{capability_id="alpha",generation="alpha@1.0.0"}'] == 1
+    assert not any("None" in name for name in found)
+
+
+def test_loads_and_failures_are_counted() -> None:
+    metrics = Metrics(lambda: HERE)
+    for topic in ("loaded", "loaded", "reload_failed", "rejected", "draining"):
+        metrics.told(told(topic, "alpha"))
+    found = read(metrics)
+    assert found['capability_reload_total{capability_id="alpha"}'] == 2
+    assert found['capability_reload_failed_total{capability_id="alpha"}'] == 2
+
+
+def test_nothing_stays_of_a_capability_that_is_gone() -> None:
+    here = list(HERE)
+    metrics = Metrics(lambda: here)
+    metrics.recorded(call("alpha"))
+    metrics.recorded(call("beta"))
+    metrics.told(told("unregistered", "alpha"))
+    here[:] = []
+    assert read(metrics) == {}
+
+
+def test_the_functions_of_a_capability_are_bounded() -> None:
+    metrics = Metrics(lambda: HERE)
+    metrics.recorded(call(host_calls=[{"fn": f"made_up_{number}", "outcome": "error"} for number in range(1_000)]))
+    found = {name: value for name, value in read(metrics).items() if name.startswith("host_api_calls_total")}
+    assert len(found) == 65
+    assert sum(found.values()) == 1_000
+
+
+def test_they_are_served_over_http_until_the_end() -> None:
+    metrics = Metrics(lambda: HERE)
+    url, stop = serve_metrics(metrics, read_address("0"))
+    try:
+        assert url.startswith("http://127.0.0.1:")
+        with urllib.request.urlopen(url) as answer:
+            assert b'capability_inflight{capability_id="alpha"} 2.0' in answer.read()
+    finally:
+        stop()
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [("9100", ("127.0.0.1", 9100)), ("0.0.0.0:9100", ("0.0.0.0", 9100)), ("[::1]:0", ("::1", 0))],
+)
+def test_addresses(text: str, address: tuple[str, int]) -> None:
+    assert read_address(text) == address
+
+
+@pytest.mark.parametrize("text", ["", "x", ":9100", "1:65536", "host:", "-1"])
+def test_no_addresses(text: str) -> None:
+    with pytest.raises(ValueError, match="neither"):
+        read_address(text)
