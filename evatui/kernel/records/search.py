@@ -49,7 +49,7 @@ class Filter:
     @property
     def needle(self) -> bytes:
         """What each line that matches holds, as it is written; it may be empty."""
-        for value in (self.request, self.generation, self.capability):
+        for value in (self.request, self.generation, self.capability, self.outcome):
             if value is not None:
                 return orjson.dumps(value)
         return b""
