@@ -161,6 +161,11 @@ def test_a_required_key_that_is_absent_is_named(layout: Layout, key: str, code: 
     assert f'"{key}" is missing' in found.message
 
 
+def test_a_prefix_with_a_wrong_word_is_no_wider_one(layout: Layout) -> None:
+    verdict = refused(judge(edited(manifest=("[[git, status, --short]]", '[["", git]]')), layout))
+    assert [found.code for found in verdict.diagnostics] == ["EVA-207"]
+
+
 def test_a_good_manifest_keeps_all_that_it_says(layout: Layout) -> None:
     candidate = accepted(judge(NOTES, layout))
     manifest = candidate.manifest

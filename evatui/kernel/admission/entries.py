@@ -30,7 +30,7 @@ __all__ = [
 _LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 HOST = Text("a host name, or *.domain", re.compile(rf"\*|(?:\*\.)?{_LABEL}(?:\.{_LABEL})*", re.ASCII), 253)
 METHODS = Choice(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", ALL))
-COMMANDS = ListOf(ListOf(Text("a word of a command"), shortest=1))
+COMMANDS = ListOf(ListOf(Text("a word of a command"), shortest=1, whole=True))
 CREDENTIAL = Text("the name of a credential", re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}|\*", re.ASCII))
 NAME_GLOB = Text(
     "a capability name, or a pattern with *", re.compile(r"[A-Za-z0-9_*-]+(?:\.[A-Za-z0-9_*-]+)*", re.ASCII)

@@ -20,12 +20,13 @@ _SEVERAL = (dict, list)
 
 @dataclass(frozen=True, slots=True)
 class ListOf:
-    """``star``: the text ``"*"`` alone stands for the list of it."""
+    """``star``: the text ``"*"`` alone stands for the list of it. ``whole``: with a wrong item there is no list."""
 
     item: Rule
     shortest: int = 0
     star: bool = False
     longest: int = 1_000
+    whole: bool = False
 
     def read(self, value: Any, at: Pointer, report: Report) -> Any:
         if self.star and value == "*":
@@ -40,17 +41,19 @@ class ListOf:
             return INVALID
         return self._items(value, at, report)
 
-    def _items(self, written: Sequence[Any], at: Pointer, report: Report) -> list[Any]:
+    def _items(self, written: Sequence[Any], at: Pointer, report: Report) -> Any:
         values: list[Any] = []
+        broken = False
         for index, child in enumerate(written):
             value = self.item.read(child, (*at, index), report)
             if value is INVALID:
+                broken = self.whole
                 continue
             if value in values:
                 report.fault(Fault.TWICE, f"{dotted(at)} names {report.shown((*at, index))} twice", (*at, index))
             else:
                 values.append(value)
-        return values
+        return INVALID if broken else values
 
     def schema(self) -> dict[str, Any]:
         found = {"type": "array", "items": self.item.schema(), "uniqueItems": True, "maxItems": self.longest}

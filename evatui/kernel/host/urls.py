@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from ipaddress import IPv6Address
-from urllib.parse import quote, urljoin, urlsplit
+from urllib.parse import quote, unquote, urljoin, urlsplit
 
 from evatui.kernel.model.address import literal
 from evatui.kernel.records.redact import REDACTED, is_secret_key
@@ -115,4 +115,4 @@ def _name(text: str) -> str:
 
 def _shown_pair(pair: str) -> str:
     name, equals, value = pair.partition("=")
-    return f"{name}={REDACTED}" if equals and value and is_secret_key(name) else pair
+    return f"{name}={REDACTED}" if equals and value and is_secret_key(unquote(name)) else pair

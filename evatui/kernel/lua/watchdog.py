@@ -81,6 +81,6 @@ class Watchdog:
 
     def _look(self, now: float) -> tuple[list[Alarm], float]:
         """Those that are due, and when the next one is. Holds on to no other: it may have to wait for long."""
-        alarms = tuple(self._live)
+        alarms = self._live.copy()  # at once, while to iterate may meet a change: a collection can run anything
         due = [alarm for alarm in alarms if alarm.deadline <= now]
         return due, min((alarm.deadline for alarm in alarms), default=math.inf)
