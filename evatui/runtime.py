@@ -51,6 +51,7 @@ from evatui.kernel.registry.shadow import Shadow
 from evatui.kernel.registry.state_folder import AUDIT_DIR, StateFolder
 from evatui.kernel.registry.table import Table
 from evatui.kernel.registry.trust import Trust
+from evatui.kernel.registry.undoing import Undoing
 from evatui.kernel.registry.warden import Warden
 from evatui.kernel.storage.grant_book import GrantBook
 from evatui.kernel.storage.history import History
@@ -165,6 +166,7 @@ class Runtime:
             clock,
         )
         self.rollouts = Rollouts(self.registry, self.canaries, clock)
+        self.undoing = Undoing(self.registry, self.operations, self.rollouts)
         self.trials = Trials(self.registry, self.operations, self._restoring, state, clock)
         self.approvals = Approvals(self.registry, self.reloader, self.gate, clock)
         self.calls = Calls(self.registry, host, audit, clock, in_force, layout.name)

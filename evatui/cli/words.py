@@ -19,6 +19,7 @@ from evatui.cli.capability import capability
 from evatui.cli.doctor import doctor
 from evatui.cli.given import Folder
 from evatui.cli.options import Settings, Words
+from evatui.cli.rollout import add_rollout
 from evatui.cli.screen import Screen
 from evatui.cli.show import show_status
 from evatui.cli.testing import test
@@ -47,6 +48,7 @@ eva.add_command(trust)
 eva.add_command(schema)
 add_authoring(capability)
 capability.add_command(test)
+add_rollout(capability)
 eva.add_command(doctor)
 
 

@@ -180,11 +180,12 @@ def inspected(runtime: Runtime, capability: Capability) -> dict[str, Any]:
                 "since": active.since if active else None,
             },
             "in_flight": [
-                {"generation": g.name.id, "calls": g.in_flight, "state": g.state.value}
-                for g in (*capability.draining, *((active,) if active else ()))
+                {"generation": g.name.id, "calls": g.in_flight, "state": g.state.value} for g in capability.generations
             ],
         },
         "generations": [asdict(row) for row in generation_rows(capability)],
+        "canary": capability.rollout.to_json(runtime.clock.monotonic()) if capability.rollout else None,
+        "statistics": {g.name.id: g.tally.to_json() for g in capability.generations},
         "isolation": isolation(capability),
         "limits": dict(manifest.raw.get("limits", {})) if manifest else {},
         "counters": {"calls": capability.calls, "errors": capability.errors, "queued": capability.limiter.queued},

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from evatui.control.deciding import PermissionRow
 from evatui.control.isolation import in_force, why
-from evatui.control.snapshot import Beside, CapabilityRow, GenerationRow, Transition
+from evatui.control.snapshot import Beside, CanaryRow, CapabilityRow, GenerationRow, Side, Transition
 from evatui.control.standing import disk_status, marks, reason_of
 from evatui.control.waiting import waits_for
 from evatui.kernel.admission.explained import explained_permissions
@@ -14,11 +14,13 @@ from evatui.kernel.model.lifecycle import State
 from evatui.kernel.model.manifest import Manifest
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.registry.capability import Capability
+from evatui.kernel.registry.rollout.cohort import told
+from evatui.kernel.registry.rollout.rollout import Rollout
 from evatui.kernel.registry.table import Table
 from evatui.kernel.registry.trail import Edge
 from evatui.runtime import Runtime
 
-__all__ = ["capability_row", "contested", "generation_rows", "transition_row"]
+__all__ = ["canary_row", "capability_row", "contested", "generation_rows", "transition_row"]
 
 
 def capability_row(runtime: Runtime, capability: Capability) -> CapabilityRow:
@@ -96,6 +98,10 @@ def _beside(runtime: Runtime, capability: Capability) -> list[Beside]:
         )
         for generation in capability.draining
     ]
+    if capability.rollout is not None:
+        canary = canary_row(capability.rollout, now)
+        left = canary.seconds_left if capability.rollout.waits else None
+        beside.insert(0, Beside(what="canary", number=canary.number, seconds_left=left, canary=canary))
     if capability.rejection is not None:
         first = capability.rejection.diagnostics[0]
         place = f"{first.primary.file}:{first.primary.line}" if first.primary else ""
@@ -108,6 +114,33 @@ def _beside(runtime: Runtime, capability: Capability) -> list[Beside]:
     return beside
 
 
+def canary_row(rollout: Rollout, now: float) -> CanaryRow:
+    generation = rollout.generation
+    canary, baseline = (
+        Side(samples=side.samples, faults=side.faults, p95_ms=side.p95_ms) for side in rollout.sides(now)
+    )
+    return CanaryRow(
+        generation=generation.name.id,
+        number=generation.name.short,
+        version=generation.manifest.version,
+        phase=rollout.phase.value,
+        verdict=rollout.verdict(now).value,
+        takes=clean_line(told(rollout.spec)),
+        canary=canary,
+        baseline=baseline,
+        at_deadline=rollout.analysis.on_insufficient_data.value,
+        seconds_left=rollout.seconds_left(now),
+    )
+
+
+def _shares(capability: Capability) -> dict[str, str]:
+    """Whose calls each takes, by generation, where two serve."""
+    rollout, active = capability.rollout, capability.active
+    if rollout is None or active is None:
+        return {}
+    return {rollout.generation.name.id: clean_line(told(rollout.spec)), active.name.id: "all others"}
+
+
 def generation_rows(capability: Capability) -> list[GenerationRow]:
     """What serves, what drains, and what ended, newest first, each once, at most 20.
 
@@ -116,9 +149,8 @@ def generation_rows(capability: Capability) -> list[GenerationRow]:
     active = capability.active
     serving = active.digest if active else None
     restorable = {kept.name.id for kept in capability.kept if kept.digest != serving}
-    live = [*reversed(capability.draining)]
-    if active is not None:
-        live.insert(0, active)
+    live = [*reversed(capability.serving), *reversed(capability.draining)]
+    shares = _shares(capability)
     rows = [
         GenerationRow(
             id=g.name.id,
@@ -128,6 +160,7 @@ def generation_rows(capability: Capability) -> list[GenerationRow]:
             since=g.since,
             digest=g.digest,
             in_flight=g.in_flight,
+            share=shares.get(g.name.id, ""),
             restorable=g.name.id in restorable,
         )
         for g in live

@@ -13,6 +13,7 @@ from evatui.control.explained_refusals import explained
 from evatui.control.following import following
 from evatui.control.graph import graphed
 from evatui.control.operator import CommandFailed, OnProgress
+from evatui.control.orders import orders
 from evatui.control.params import (
     Params,
     read_ids,
@@ -25,6 +26,7 @@ from evatui.control.params import (
 )
 from evatui.control.past import past
 from evatui.control.render import rendered_manifest
+from evatui.control.routes import routed
 from evatui.control.snapshot import ConsoleSnapshot, Cursor
 from evatui.control.testing import tested
 from evatui.control.view import View
@@ -72,11 +74,7 @@ class Desk:
             "capability.plan": self._plan,
             "capability.reload": self._reload,
             "capability.explain_rejected": self._explain,
-            "capability.drain": self._drain,
-            "capability.disable": self._disable,
-            "capability.enable": self._enable,
-            "capability.rollback": self._rollback,
-            "capability.retry": self._retry,
+            "capability.route": self._route,
             "capability.approve": self._approve,
             "capability.revoke": self._revoke,
             "trust.show": self._trusted,
@@ -87,6 +85,7 @@ class Desk:
             "audit.verify": self._verify,
             "events": self._events,
             "metrics": self._metrics,
+            **orders(runtime),
         }
 
     async def run(
@@ -222,19 +221,10 @@ class Desk:
     # -- calls and commands -----------------------------------------------------------------
 
     async def _call(self, params: Params, actor: Actor) -> dict[str, Any]:
-        report = await self._runtime.call(
-            CallRequest(
-                capability=read_needed(params, "name"),
-                payload=params.get("payload", {}),
-                caller=actor,
-                provider=read_text(params, "provider"),
-                user=read_short(params, "user"),
-                tags=read_tags(params),
-                timeout_ms=read_number(params, "timeout_ms"),
-                request_id=params["request_id"],
-            )
-        )
-        return report.to_json()
+        return (await self._runtime.call(_request(params, actor))).to_json()
+
+    async def _route(self, params: Params, actor: Actor) -> dict[str, Any]:
+        return routed(self._runtime, _request(params, actor))
 
     async def _test(self, params: Params, actor: Actor) -> dict[str, Any]:
         wanted = read_text(params, "id")
@@ -247,30 +237,6 @@ class Desk:
         ids = read_ids(params)
         plan = await self._runtime.reloader.run(actor=actor, explicit=True, ids=ids, expected=read_text(params, "plan"))
         return _plan_json(plan)
-
-    async def _drain(self, params: Params, actor: Actor) -> dict[str, Any]:
-        operations = self._runtime.operations
-        return (await operations.drain(read_needed(params, "id"), actor, read_text(params, "if_generation"))).to_json()
-
-    async def _disable(self, params: Params, actor: Actor) -> dict[str, Any]:
-        operations = self._runtime.operations
-        return (
-            await operations.disable(read_needed(params, "id"), actor, read_text(params, "if_generation"))
-        ).to_json()
-
-    async def _enable(self, params: Params, actor: Actor) -> dict[str, Any]:
-        return (await self._runtime.operations.enable(read_needed(params, "id"), actor)).to_json()
-
-    async def _rollback(self, params: Params, actor: Actor) -> dict[str, Any]:
-        operations = self._runtime.operations
-        receipt = await operations.rollback(
-            read_needed(params, "id"), actor, read_text(params, "to"), read_text(params, "if_generation")
-        )
-        return receipt.to_json()
-
-    async def _retry(self, params: Params, actor: Actor) -> dict[str, Any]:
-        operations = self._runtime.operations
-        return (await operations.retry(read_needed(params, "id"), actor, read_text(params, "if_generation"))).to_json()
 
     async def _approve(self, params: Params, actor: Actor) -> dict[str, Any]:
         receipt = await self._runtime.approvals.approve(
@@ -304,6 +270,19 @@ class Desk:
                 suggestion="eva capability list",
             )
         return found
+
+
+def _request(params: Params, actor: Actor) -> CallRequest:
+    return CallRequest(
+        capability=read_needed(params, "name"),
+        payload=params.get("payload", {}),
+        caller=actor,
+        provider=read_text(params, "provider"),
+        user=read_short(params, "user"),
+        tags=read_tags(params),
+        timeout_ms=read_number(params, "timeout_ms"),
+        request_id=params["request_id"],
+    )
 
 
 def _plan_json(plan: Plan) -> dict[str, Any]:

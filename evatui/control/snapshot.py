@@ -20,6 +20,7 @@ __all__ = [
     "AuditRow",
     "Beside",
     "CallRow",
+    "CanaryRow",
     "CapabilityRow",
     "ConsoleSnapshot",
     "Cursor",
@@ -27,6 +28,7 @@ __all__ = [
     "Indicator",
     "RejectionRow",
     "RuntimeInfo",
+    "Side",
     "Transition",
 ]
 
@@ -90,13 +92,45 @@ class GenerationRow:
     digest: str
     in_flight: int = 0
     restorable: bool = False
+    share: str = ""
+    """Whose calls it takes, where it is not the only one that serves."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """What one of two versions did within the window; ``p95_ms`` is None without calls."""
+
+    samples: int = 0
+    faults: int = 0
+    p95_ms: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CanaryRow:
+    """The version that is tried out.
+
+    ``phase`` is ``running``, ``paused`` or ``held``; ``verdict`` is ``pass``, ``fail``, ``inconclusive`` or
+    ``insufficient_data``; ``takes`` says whose calls; ``at_deadline`` what is done then.
+    """
+
+    generation: str
+    number: str
+    version: str
+    phase: str
+    verdict: str
+    takes: str
+    canary: Side
+    baseline: Side
+    at_deadline: str
+    seconds_left: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Beside:
     """What lives beside the serving generation.
 
-    ``what`` is ``draining`` (``calls`` left, ``seconds_left`` at the time of the snapshot),
+    ``what`` is ``canary`` (``canary`` has its numbers, ``seconds_left`` until its deadline while that runs),
+    ``draining`` (``calls`` left, ``seconds_left`` at the time of the snapshot),
     ``refused`` (``code``, ``place``) or ``held`` (``waits_for`` as in `HeldRow`).
     """
 
@@ -107,6 +141,7 @@ class Beside:
     code: str = ""
     place: str = ""
     waits_for: str = ""
+    canary: CanaryRow | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -552,3 +552,53 @@ async def test_who_watches_a_runtime_hears_that_it_stops(holder: LocalOperator, 
         await attached.snapshot(Cursor())
     assert failed.value.context["stopped"]
     await attached.close()
+
+
+async def row_of(operator: Operator, key: str) -> CapabilityRow:
+    return next(row for row in (await operator.snapshot(Cursor())).capabilities if row.id == key)
+
+
+async def test_a_canary_is_seen_routed_and_decided(operator: Operator, workspace: Path) -> None:
+    row = await row_of(operator, "greet")
+    canary = "reload: {canary: {percent: 0, users: [ann]}, drain_timeout_ms: 20000}"
+    manifest = GREETER["capabilities/greet.yaml"].replace("reload: {drain_timeout_ms: 20000}", canary)
+    save(workspace, "capabilities/greet.yaml", manifest)
+    save(workspace, "capabilities/tools/greet.lua", SCRIPT.replace('"one"', '"two"'))
+    await operator.run("capability.reload", ids=["greet"])
+    answer = await operator.run("capability.call", name="text.greet", payload={"name": "x"}, user="ann")
+    assert answer["response"]["result"]["by"] == "two"
+    row = await row_of(operator, "greet")
+    assert row.marks[0] == "canary"
+    (told,) = [item.canary for item in row.beside if item.canary]
+    assert (told.generation, told.phase, told.verdict) == (answer["generation"], "running", "insufficient_data")
+    assert (told.canary.samples, told.canary.faults, told.baseline.samples) == (1, 0, 0)
+    assert {one.share for one in row.generations if one.state is State.ACTIVE} == {"0 %, users ann", "all others"}
+    ann = await operator.run("capability.route", name="text.greet", user="ann")
+    bob = await operator.run("capability.route", name="text.greet", user="bob")
+    assert (ann["generation"], ann["canary"]) == (told.generation, True)
+    assert (bob["generation"], bob["canary"]) == (row.generation, False)
+    assert ann["why"][1] == "user ann is named in canary.users"
+    anybody = await operator.run("capability.route", name="text.greet")
+    assert anybody["why"] == [
+        "greet is the only one that provides it",
+        "without a user, 0 % of all traces get the canary",
+    ]
+    with pytest.raises(CommandFailed) as unknown:
+        await operator.run("capability.route", name="text.nothing")
+    assert unknown.value.kind is ErrorKind.NOT_FOUND
+    inspected = await operator.run("capability.inspect", id="greet")
+    assert inspected["canary"]["canary"] | {"p95_ms": 0} == {"samples": 1, "faults": 0, "rate": 0.0, "p95_ms": 0}
+    assert inspected["statistics"][told.generation]["samples"] == 1
+    for order in ("pause", "resume"):
+        receipt = await operator.run(f"capability.{order}", id="greet", if_generation=told.generation)
+        assert (receipt["action"], receipt["to"]) == (order, told.generation)
+    receipt = await operator.run("capability.promote", id="greet")
+    assert (receipt["from"], receipt["to"]) == (row.generation, told.generation)
+    undone = await operator.run("capability.undo", id="greet")
+    assert undone["action"] == "undo"
+    answer = await operator.run("capability.call", name="text.greet", payload={"name": "x"})
+    assert answer["response"]["result"]["by"] == "one"
+    with pytest.raises(CommandFailed, match="nothing was ordered"):
+        await operator.run("capability.undo", id="greet")
+    with pytest.raises(CommandFailed, match="has no canary"):
+        await operator.run("capability.abort", id="greet")

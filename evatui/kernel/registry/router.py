@@ -47,7 +47,7 @@ def pick(table: Table, capability_id: str, request: CallRequest, workspace: str)
         user=request.user,
         tags=request.tags,
         workspace=workspace,
-        trace_id=request.trace_id,
+        trace_id=request.trace_id or None,
     )
     return (canary if placed.canary else active), placed.why
 

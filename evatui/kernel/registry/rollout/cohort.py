@@ -31,13 +31,14 @@ def place(
     user: str | None,
     tags: Mapping[str, str],
     workspace: str,
-    trace_id: str,
+    trace_id: str | None,
 ) -> Placement:
     """Where a call goes.
 
-    A subject is the user, or where there is none the trace, so that a chain of calls sees one version. It falls on
-    the same side at any time and in any runtime: its place depends on the capability and on itself, not on the
-    version, so a share that grows or shrinks moves only those who must be moved.
+    A subject is the user, or where there is none the trace, so that a chain of calls sees one version; with neither
+    it is a question about calls in general. A subject falls on the same side at any time and in any runtime: its
+    place depends on the capability and on itself, not on the version, so a share that grows or shrinks moves only
+    those who must be moved.
     """
     if user is not None and user in spec.users:
         return Placement(True, f"user {clean_line(user, 128)} is named in canary.users")
@@ -45,7 +46,9 @@ def place(
         return Placement(True, f"it has the tags {_shown(spec.tags)} of canary.tags")
     if workspace in spec.workspaces:
         return Placement(True, f"workspace {clean_line(workspace, 64)} is named in canary.workspaces")
-    at = bucket(capability_id, user if user is not None else trace_id)
+    if user is None and trace_id is None:
+        return Placement(False, f"without a user, {share(spec)} of all traces get the canary")
+    at = bucket(capability_id, user if user is not None else str(trace_id))
     subject = f"user {clean_line(user, 128)}" if user is not None else "this trace"
     return Placement(
         at < spec.percent, f"{subject} is at {at:.2f} of 100, and the canary takes those below {share(spec)}"

@@ -1,0 +1,63 @@
+"""``eva capability promote | abort | pause | resume | undo | route``: trying versions out, and taking things back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import click
+
+from evatui.cli.answer import Answer
+from evatui.cli.given import Tag
+from evatui.cli.options import Settings
+from evatui.cli.screen import Screen
+from evatui.cli.show import show_receipt
+
+__all__ = ["add_rollout"]
+
+_ORDERS = {
+    "promote": "Let the version that is tried out take all calls, whatever its verdict.",
+    "abort": "Take the version that is tried out back; it is not tried again until it changes, or retry.",
+    "pause": "Let the time of the canary stand still; one that fails is taken back all the same.",
+    "resume": "Let the time of the canary go on; one that was held gets all of it again.",
+    "undo": "Undo what was ordered last of a capability, while nothing else has happened to it.",
+}
+
+
+def add_rollout(group: click.Group) -> None:
+    for word, about in _ORDERS.items():
+        group.add_command(_order(word, about))
+    group.add_command(route)
+
+
+def _order(word: str, about: str) -> click.Command:
+    @click.command(word, help=about)
+    @click.argument("id")
+    @click.option("--if-generation", metavar="GENERATION", help="Refuse unless this generation serves or is tried out.")
+    @click.pass_obj
+    def order(settings: Settings, id: str, if_generation: str | None) -> Answer:
+        guard = {"if_generation": if_generation} if if_generation is not None else {}
+        data = settings.ask(f"capability.{word}", id=id, **guard)
+        return Answer(data, partial(show_receipt, data=data))
+
+    return order
+
+
+@click.command()
+@click.argument("name")
+@click.option("--provider", metavar="ID", help="The capability that is to answer.")
+@click.option("--user", help="In whose name the call would be made.")
+@click.option("--tag", "tags", type=Tag(), multiple=True, help="A tag of the request; may be repeated.")
+@click.pass_obj
+def route(settings: Settings, /, name: str, tags: tuple[tuple[str, str], ...], **given: str | None) -> Answer:
+    """Who would answer a call, on which generation, and why; nothing is called."""
+    params = {key: value for key, value in given.items() if value is not None}
+    data = settings.ask("capability.route", name=name, tags=dict(tags), **params)
+    return Answer(data, partial(_show_route, data=data))
+
+
+def _show_route(screen: Screen, data: Mapping[str, Any]) -> None:
+    screen.line(f"{data['name']} → {data['generation']}{'  (canary)' if data['canary'] else ''}", "bold")
+    for why in data["why"]:
+        screen.line(why)

@@ -1,0 +1,56 @@
+"""What is ordered of one capability, by name: each answers with a receipt."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Protocol
+
+from evatui.control.params import Params, read_needed, read_text
+from evatui.kernel.model.call import Actor
+from evatui.kernel.registry.receipt import Receipt
+from evatui.runtime import Runtime
+
+__all__ = ["orders"]
+
+Order = Callable[[Params, Actor], Awaitable[dict[str, Any]]]
+
+
+class _Guarded(Protocol):
+    def __call__(self, capability_id: str, actor: Actor, if_generation: str | None = None) -> Awaitable[Receipt]: ...
+
+
+def orders(runtime: Runtime) -> Mapping[str, Order]:
+    operations, rollouts, undoing = runtime.operations, runtime.rollouts, runtime.undoing
+
+    def noted(work: Callable[[Params, Actor], Awaitable[Receipt]]) -> Order:
+        """It can be undone, as long as it is the last one."""
+
+        async def order(params: Params, actor: Actor) -> dict[str, Any]:
+            receipt = await work(params, actor)
+            undoing.note(receipt)
+            return receipt.to_json()
+
+        return order
+
+    def guarded(work: _Guarded) -> Order:
+        return noted(lambda params, actor: work(read_needed(params, "id"), actor, read_text(params, "if_generation")))
+
+    def rollback(params: Params, actor: Actor) -> Awaitable[Receipt]:
+        to, seen = read_text(params, "to"), read_text(params, "if_generation")
+        return operations.rollback(read_needed(params, "id"), actor, to, seen)
+
+    async def undo(params: Params, actor: Actor) -> dict[str, Any]:
+        return (await undoing.undo(read_needed(params, "id"), actor, read_text(params, "if_generation"))).to_json()
+
+    return {
+        "capability.drain": guarded(operations.drain),
+        "capability.disable": guarded(operations.disable),
+        "capability.enable": noted(lambda params, actor: operations.enable(read_needed(params, "id"), actor)),
+        "capability.rollback": noted(rollback),
+        "capability.retry": guarded(operations.retry),
+        "capability.promote": guarded(rollouts.promote),
+        "capability.abort": guarded(rollouts.abort),
+        "capability.pause": guarded(rollouts.pause),
+        "capability.resume": guarded(rollouts.resume),
+        "capability.undo": undo,
+    }
