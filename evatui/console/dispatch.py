@@ -51,6 +51,7 @@ class Dispatch:
         from evatui.console.changing import Changing
         from evatui.console.deciding import Deciding
         from evatui.console.reading import Reading
+        from evatui.console.rolling import Rolling
 
         asking = Asking(self._app)
         return {
@@ -58,6 +59,7 @@ class Dispatch:
             **Reading(self._app, self._act).handlers,
             **Changing(self._app, asking).handlers,
             **Deciding(self._app, asking).handlers,
+            **Rolling(self._app, asking).handlers,
         }
 
     def run(self, action_id: str) -> None:

@@ -110,6 +110,30 @@ ACTIONS: tuple[Action, ...] = (
         enabled=when.capability(when.is_enablable), in_menu=True,
     ),
     Action(
+        id="promote", key="", label="promote", help="Let the version that is tried out take all calls; y confirms",
+        group="Changing", command="capability.promote", views=_LISTS,
+        enabled=when.capability(when.is_tried_out), in_menu=True,
+    ),
+    Action(
+        id="abort", key="", label="abort", help="Take the version that is tried out back; y confirms",
+        group="Changing", command="capability.abort", views=_LISTS,
+        enabled=when.capability(when.is_tried_out), in_menu=True,
+    ),
+    Action(
+        id="pause", key="", label="pause", help="Let the time of the canary stand still; enter confirms",
+        group="Changing", command="capability.pause", views=_LISTS,
+        enabled=when.capability(when.is_pausable), in_menu=True,
+    ),
+    Action(
+        id="resume", key="", label="resume", help="Let the time of the canary go on; enter confirms",
+        group="Changing", command="capability.resume", views=_LISTS,
+        enabled=when.capability(when.is_resumable), in_menu=True,
+    ),
+    Action(
+        id="undo", key="", label="undo", help="Undo what was ordered of it last; y confirms",
+        group="Changing", command="capability.undo", views=_LISTS, enabled=when.capability(when.anything), in_menu=True,
+    ),
+    Action(
         id="approve", key="", label="approve", help="Let the version that waits go into service: type the id",
         group="Changing", command="capability.approve", views=_LISTS, enabled=when.held(when.approvable), in_menu=True,
     ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from evatui.console.view.canary import canary_lines
 from evatui.console.view.ink import EMPTY, Ink, Line, fit, join, line, measure, wrap
 from evatui.console.view.rows import beside, served
 from evatui.console.view.under_way import furthest, under_way
@@ -36,6 +37,8 @@ def preview(
         lines.append(EMPTY)
     for item in row.beside:
         lines += wrap(beside(item, look, elapsed), width, "  ")
+        for told in canary_lines(item.canary, elapsed)[1:] if item.canary else ():
+            lines += wrap(told, width, "  ")
     for call in under_way(calls, look):
         lines += wrap(call, width, "  ")
     lines += _fields(row, width)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "always",
+    "anything",
     "approvable",
     "capability",
     "described",
@@ -32,7 +33,10 @@ __all__ = [
     "is_disablable",
     "is_drainable",
     "is_enablable",
+    "is_pausable",
     "is_restorable",
+    "is_resumable",
+    "is_tried_out",
     "reloadable",
     "revocable",
     "selected",
@@ -90,6 +94,27 @@ def is_disablable(row: CapabilityRow) -> str | None:
 
 def is_enablable(row: CapabilityRow) -> str | None:
     return None if row.state is State.DISABLED or "demoted" in row.marks else "it is neither disabled nor demoted"
+
+
+def anything(row: CapabilityRow) -> str | None:
+    return None
+
+
+def _phase(row: CapabilityRow) -> str:
+    """Of the version that is tried out; empty where there is none."""
+    return next((item.canary.phase for item in row.beside if item.canary is not None), "")
+
+
+def is_tried_out(row: CapabilityRow) -> str | None:
+    return None if _phase(row) else "no version of it is tried out"
+
+
+def is_pausable(row: CapabilityRow) -> str | None:
+    return None if _phase(row) == "running" else is_tried_out(row) or "its time stands still already"
+
+
+def is_resumable(row: CapabilityRow) -> str | None:
+    return is_tried_out(row) or ("its time is running" if _phase(row) == "running" else None)
 
 
 def held_of(snapshot: ConsoleSnapshot | None, subject: Subject) -> HeldRow | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from evatui.console.view.canary import canary_brief
 from evatui.console.view.ink import EMPTY, Ink, Line, join, line
 from evatui.console.view.table import Column, Row
 from evatui.console.view.words import WAITS, Look, clock, count, duration, seconds, state_label
@@ -126,6 +127,8 @@ def beside(item: Beside, look: Look, elapsed: float = 0.0) -> Line:
         calls = f"{item.calls} call" + ("" if item.calls == 1 else "s")
         left = f", {seconds(item.seconds_left, elapsed)} left" if item.seconds_left is not None else ""
         return line((f"◐ {item.number} drains {calls}{left}", Ink.WARN))
+    if item.canary is not None:
+        return canary_brief(item.canary, elapsed)
     if item.what == "refused":
         number = item.place.rpartition(":")[2]
         return line(("✗ disk refused ", Ink.BAD), (f"{item.code} line {number}" if number else item.code, Ink.BAD))
