@@ -375,7 +375,7 @@ def test_tail_gives_the_newest_across_files_oldest_first(directory: Path) -> Non
 
 def test_tail_reads_lines_longer_than_a_block(directory: Path) -> None:
     log = open_log(directory)
-    log.note(Code.RUNTIME_STARTED, Outcome.OK, text="x" * 200_000)
+    log.note(Code.RUNTIME_STARTED, Outcome.OK, input={"value": "x" * 200_000})
     record_calls(log, 1)
     assert log.tail(2) == records(directory)
     log.close()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from evatui.kernel.model.errors import CallError, ErrorKind
 from evatui.kernel.model.manifest import AuditLevel
 from evatui.kernel.records.codes import Code, Outcome, call_ending
-from evatui.kernel.records.record import MAX_VALUE_BYTES, measured
+from evatui.kernel.records.record import GENESIS, MAX_TEXT, MAX_VALUE_BYTES, compose, measured
 from evatui.kernel.records.redact import REDACTED, redact
 
 json_values = st.recursive(
@@ -44,6 +44,14 @@ def test_a_large_value_is_left_out() -> None:
     kept = measured("x" * MAX_VALUE_BYTES, AuditLevel.FULL)
     assert kept is not None
     assert set(kept) == {"bytes", "digest"}
+
+
+def test_a_name_of_any_length_makes_no_long_record() -> None:
+    long = compose(1, "2026", "call.error", "error", {"capability": "x" * 10_000_000, "why": "y" * 5_000}, GENESIS)
+    assert long["capability"] == "x" * MAX_TEXT + "…"
+    assert long["details"]["why"] == "y" * MAX_TEXT + "…"
+    short = compose(1, "2026", "call.ok", "ok", {"capability": "x" * MAX_TEXT}, GENESIS)
+    assert short["capability"] == "x" * MAX_TEXT
 
 
 def test_a_value_that_is_not_json_is_still_recorded_as_having_been_there() -> None:

@@ -60,7 +60,7 @@ def test_a_full_disk_is_said_in_the_room_kept_for_it_and_mended_without_a_restar
             while True:
                 filler.write(b"x" * 4096)
         with pytest.raises(CallFailed) as caught:  # larger than what the last block may have left
-            log.final(running, end("req_cut", details="x" * 16_384)).wait()
+            log.final(running, end("req_cut", input={"value": "x" * 16_384})).wait()
         assert caught.value.error.details["ran"] is True
         with pytest.raises(CallFailed, match="no space left"):
             log.begin()
@@ -82,9 +82,9 @@ def test_a_reader_that_stops_reading_is_given_up_and_gets_all_of_it_later(tmp_pa
     outlet = Outlet(writing, 0.2)
     log = AuditLog.open(tmp_path / "audit", AuditSettings(mode=mode), SYSTEM_CLOCK, outlet=outlet, give_up_s=5)
     for number in range(8):
-        log.final(log.begin(), end(f"req_{number}", text="x" * 6_000)).wait()
+        log.final(log.begin(), end(f"req_{number}", input={"value": "x" * 6_000})).wait()
     with pytest.raises(CallFailed, match="does not read") as caught:
-        log.final(log.begin(), end("req_stuck", text="x" * 60_000)).wait()
+        log.final(log.begin(), end("req_stuck", input={"value": "x" * 60_000})).wait()
     assert caught.value.error.details["ran"] is True
     with pytest.raises(CallFailed, match="does not read"):
         log.begin()

@@ -11,7 +11,7 @@ import orjson
 from evatui.kernel.model.manifest import AuditLevel
 from evatui.kernel.records.redact import redact
 
-__all__ = ["FIELDS", "GENESIS", "MAX_VALUE_BYTES", "compose", "line_hash", "measured"]
+__all__ = ["FIELDS", "GENESIS", "MAX_TEXT", "MAX_VALUE_BYTES", "compose", "line_hash", "measured"]
 
 FIELDS = (
     "actor",
@@ -38,11 +38,17 @@ MAX_VALUE_BYTES = 65_536
 """A recorded value is at most this long as JSON; of a longer one only size and digest are kept."""
 
 
+MAX_TEXT = 1_024
+"""Characters of a field that is text, such as the name that was called; what is longer is cut there, with ``…``."""
+
+
 def compose(seq: int, at: str, code: str, outcome: str, fields: Mapping[str, Any], prev: str) -> dict[str, Any]:
     """The record. Fields beyond `FIELDS` stand together under ``details``, before ``prev``."""
     record = {"seq": seq, "at": at, "code": code, "outcome": outcome, **_BLANK, "host_calls": []}
     details = {}
     for name, value in fields.items():
+        if type(value) is str and len(value) > MAX_TEXT:
+            value = f"{value[:MAX_TEXT]}…"
         if name in _BLANK:
             record[name] = value
         else:
