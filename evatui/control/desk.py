@@ -76,7 +76,6 @@ class Desk:
             "capability.explain_rejected": self._explain,
             "capability.route": self._route,
             "capability.approve": self._approve,
-            "capability.revoke": self._revoke,
             "trust.show": self._trusted,
             "trust.give": self._trust,
             "trust.revoke": self._distrust,
@@ -247,10 +246,6 @@ class Desk:
             read_text(params, "typed"),
         )
         return receipt.to_json()
-
-    async def _revoke(self, params: Params, actor: Actor) -> dict[str, Any]:
-        approvals = self._runtime.approvals
-        return (await approvals.revoke(read_needed(params, "id"), read_needed(params, "digest"), actor)).to_json()
 
     async def _trusted(self, params: Params, actor: Actor) -> dict[str, Any]:
         return self._runtime.approvals.trusted()

@@ -42,6 +42,10 @@ def orders(runtime: Runtime) -> Mapping[str, Order]:
     async def undo(params: Params, actor: Actor) -> dict[str, Any]:
         return (await undoing.undo(read_needed(params, "id"), actor, read_text(params, "if_generation"))).to_json()
 
+    async def revoke(params: Params, actor: Actor) -> dict[str, Any]:
+        found = await runtime.approvals.revoke(read_needed(params, "id"), read_needed(params, "digest"), actor)
+        return found.to_json()
+
     return {
         "capability.drain": guarded(operations.drain),
         "capability.disable": guarded(operations.disable),
@@ -53,4 +57,5 @@ def orders(runtime: Runtime) -> Mapping[str, Order]:
         "capability.pause": guarded(rollouts.pause),
         "capability.resume": guarded(rollouts.resume),
         "capability.undo": undo,
+        "capability.revoke": revoke,
     }
