@@ -86,13 +86,14 @@ class Runtime:
         writes: bool,
         lock: WorkspaceLock | None = None,
         home: OperatorHome | None = None,
+        bus: EventBus | None = None,
     ) -> None:
         self.layout = layout
         self.clock = clock
         self.since: dt.datetime = clock.now()
         self.audit = folder.audit
         self.seal = folder.seal
-        self.bus = EventBus(clock)
+        self.bus = EventBus(clock) if bus is None else bus
         database, store, audit = folder.state, folder.store, folder.audit
         self.history = History(database)
         self.store = store
@@ -209,17 +210,19 @@ class Runtime:
         lock: WorkspaceLock | None = None,
         home: OperatorHome | None = None,
         audit_fd: int | None = None,
+        bus: EventBus | None = None,
     ) -> Runtime:
         """Loads all that is sound and serves it. ``lock`` is the caller's, and stays it: it is only looked after.
 
         ``home`` holds the operator's own policy and whom they trust; without one there is no such policy, and
         whoever opens the runtime vouches for the workspace, and nobody signs its audit log. ``audit_fd`` is a
-        descriptor that gets each audit record as well, and without which no call runs.
+        descriptor that gets each audit record as well, and without which no call runs. ``bus`` is that of the runtime
+        before it, whose events its listeners have and whose numbers go on.
 
         Raises `StorageError` for a state database that cannot be used, `CallFailed` ``AuditUnavailable``
         for an audit log that cannot.
         """
-        runtime = await asyncio.to_thread(_build, cls, layout, writes, clock, lock, home, audit_fd)
+        runtime = await asyncio.to_thread(_build, cls, layout, writes, clock, lock, home, audit_fd, bus)
         try:
             await runtime._start(writes)
         except BaseException:
@@ -308,8 +311,11 @@ class Runtime:
         """Ends every call in flight; returns how many."""
         return self.registry.cut()
 
-    async def close(self) -> int:
-        """Stops watching and routing, drains, closes the audit log. Returns the number of calls cut. Idempotent."""
+    async def close(self, within_ms: int | None = None) -> int:
+        """Stops watching and routing, drains, closes the audit log. Returns the number of calls cut. Idempotent.
+
+        ``within_ms`` is how long calls are waited for, where that is not what the settings say.
+        """
         if self._closed:
             return 0
         self._closed = True
@@ -321,7 +327,7 @@ class Runtime:
         await self.reloader.close()
         await self.canaries.close()
         await self.trials.close()
-        cut = await self.registry.close(self.layout.runtime.shutdown_timeout_ms)
+        cut = await self.registry.close(self.layout.runtime.shutdown_timeout_ms if within_ms is None else within_ms)
         self.bus.emit("/runtime/stopped", {"cut": cut, "at": rfc3339(self.clock.now())})
         if self._watching is not None:
             self._journal.write(Code.RUNTIME_STOPPED, Outcome.OK, KERNEL, cut=cut)
@@ -329,11 +335,16 @@ class Runtime:
         return cut
 
     def _shut(self) -> None:
-        self._journal.close()
-        self.engine.close()
-        self.workers.close()
-        self._folder.close()
-        self._tree.close()
+        """All of it, also where a part fails to close."""
+        with contextlib.ExitStack() as closing:
+            for close in (
+                self._tree.close,
+                self._folder.close,
+                self.workers.close,
+                self.engine.close,
+                self._journal.close,
+            ):
+                closing.callback(close)  # the last one first
 
 
 async def _nothing() -> None:
@@ -355,7 +366,14 @@ def _build(
     lock: WorkspaceLock | None,
     home: OperatorHome | None,
     audit_fd: int | None,
+    bus: EventBus | None,
 ) -> Runtime:
-    """Opens files and databases: blocking, so in a thread."""
-    folder = StateFolder.open(layout, clock, writes=writes, home=home, audit_fd=audit_fd)
-    return cls(layout, Tree(layout.root), folder, clock, writes=writes, lock=lock, home=home)
+    """Opens files and databases: blocking, so in a thread. What was opened is closed where the rest fails."""
+    with contextlib.ExitStack() as opened:
+        folder = StateFolder.open(layout, clock, writes=writes, home=home, audit_fd=audit_fd)
+        opened.callback(folder.close)
+        tree = Tree(layout.root)
+        opened.callback(tree.close)
+        runtime = cls(layout, tree, folder, clock, writes=writes, lock=lock, home=home, bus=bus)
+        opened.pop_all()
+    return runtime

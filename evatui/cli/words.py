@@ -20,6 +20,7 @@ from evatui.cli.doctor import doctor
 from evatui.cli.given import Folder
 from evatui.cli.options import Settings, Words
 from evatui.cli.rollout import add_rollout
+from evatui.cli.runtime import runtime
 from evatui.cli.screen import Screen
 from evatui.cli.show import show_status
 from evatui.cli.testing import test
@@ -46,6 +47,7 @@ eva.add_command(capability)
 eva.add_command(audit)
 eva.add_command(trust)
 eva.add_command(schema)
+eva.add_command(runtime)
 add_authoring(capability)
 capability.add_command(test)
 add_rollout(capability)
@@ -117,6 +119,10 @@ def _show_step(screen: Screen, step: Mapping[str, Any]) -> None:
     match step["event"]:
         case "serving":
             screen.note(f"● serving as pid {step['pid']}; ctrl+c ends it", "")
+        case "restarted":
+            screen.note(f"● restarted, serving as pid {step['pid']}", "")
+        case "down":
+            screen.note(f"✗ {step['cause']}; nothing serves until eva runtime restart succeeds", "bold red")
         case "lost":
             screen.note(f"✗ {step['cause']}: this runtime ends", "bold red")
         case "draining":

@@ -112,7 +112,11 @@ class ConsoleApp(Stage):
 
     def show(self, snapshot: ConsoleSnapshot) -> None:
         first = self.snapshot is None
+        stood = self.snapshot.standing if self.snapshot is not None else None
         super().show(snapshot)
+        if snapshot.standing != stood and snapshot.standing.word == "down":
+            tries = " restart tries it again"
+            self.say(line(("✗ DOWN ", Ink.BAD), snapshot.standing.detail, "  ", ("a", Ink.KEY), tries))
         if first and snapshot.trust.waiting and self.actions.find("trust") and not self._looks_only():
             self.dispatch_table.run("trust")
         self.first_snapshot.set()

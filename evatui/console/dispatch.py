@@ -51,6 +51,7 @@ class Dispatch:
         from evatui.console.changing import Changing
         from evatui.console.deciding import Deciding
         from evatui.console.reading import Reading
+        from evatui.console.restarting import Restarting
         from evatui.console.rolling import Rolling
 
         asking = Asking(self._app)
@@ -60,6 +61,7 @@ class Dispatch:
             **Changing(self._app, asking).handlers,
             **Deciding(self._app, asking).handlers,
             **Rolling(self._app, asking).handlers,
+            **Restarting(self._app, asking).handlers,
         }
 
     def run(self, action_id: str) -> None:

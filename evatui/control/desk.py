@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections import Counter
 from collections.abc import Awaitable, Callable
+from dataclasses import asdict, replace
 from typing import Any
 
 from evatui.control.answers import inspected, listed, status
@@ -12,7 +14,7 @@ from evatui.control.audit_files import read_filter, searched
 from evatui.control.explained_refusals import explained
 from evatui.control.following import following
 from evatui.control.graph import graphed
-from evatui.control.operator import CommandFailed, OnProgress
+from evatui.control.operator import CommandFailed, OnProgress, lost
 from evatui.control.orders import orders
 from evatui.control.params import (
     Params,
@@ -27,7 +29,8 @@ from evatui.control.params import (
 from evatui.control.past import past
 from evatui.control.render import rendered_manifest
 from evatui.control.routes import routed
-from evatui.control.snapshot import ConsoleSnapshot, Cursor
+from evatui.control.snapshot import ConsoleSnapshot, Cursor, Indicator
+from evatui.control.standings import SERVING, refused
 from evatui.control.testing import tested
 from evatui.control.view import View
 from evatui.kernel.model.call import Actor, CallRequest
@@ -47,17 +50,33 @@ _TAIL = 20
 _MAX_TAIL = 10_000
 _MAX_EVENTS = 1_000
 
+_ANSWERED_WHILE_SHUT = frozenset({"status", "runtime.restart"})
+_NOT_WAITED_FOR = frozenset({"capability.call", "runtime.restart"})
+"""Calls are drained in their own way."""
+
+Restart = Callable[[Actor], Awaitable[dict[str, Any]]]
 Answer = Awaitable[dict[str, Any]]
 
 
 class Desk:
-    """``socket`` is the address that the runtime listens at, None where it does not."""
+    """Stays, and with it whoever is attached, while runtimes come and go: `serve` is the next one.
 
-    def __init__(self, runtime: Runtime, socket: str | None = None) -> None:
-        self._runtime = runtime
+    ``socket`` is the address that the runtime listens at, None where it does not. ``restart`` is what the command of
+    that name does.
+    """
+
+    def __init__(self, runtime: Runtime, socket: str | None = None, restart: Restart | None = None) -> None:
         self._socket = socket
+        self._restart = restart
+        self._running: Counter[str] = Counter()
+        self._quiet = asyncio.Event()
+        self.serve(runtime)
+
+    def serve(self, runtime: Runtime) -> None:
+        """From now on commands go to ``runtime``."""
+        self._runtime = runtime
+        self.standing = SERVING
         self._view = View(runtime)
-        self._running = 0
         self._ended = runtime.clock.monotonic()
         self._work: dict[str, Callable[[Params, Actor], Answer]] = {
             "status": self._status,
@@ -84,8 +103,21 @@ class Desk:
             "audit.verify": self._verify,
             "events": self._events,
             "metrics": self._metrics,
+            "runtime.restart": self._anew,
             **orders(runtime),
         }
+
+    def shut(self, standing: Indicator) -> None:
+        """From now on commands are refused with what ``standing`` says; those that look at it are answered."""
+        self.standing = standing
+
+    async def settled(self, within_s: float) -> None:
+        """Waits for the commands that run, but for calls and restarts, and no longer than that."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(within_s):
+                while any(count for name, count in self._running.items() if name not in _NOT_WAITED_FOR):
+                    self._quiet.clear()
+                    await self._quiet.wait()
 
     async def run(
         self, command: str, params: Params, actor: Actor, on_progress: OnProgress | None = None
@@ -94,13 +126,15 @@ class Desk:
 
         ``on_progress`` hears, on this loop, how far the call has come.
         """
-        self._running += 1
         request_id = ""
+        self._running[command] += 1
         try:
             request_id = read_request_id(params)
             work = self._work.get(command)
             if work is None:
                 raise CommandFailed(ErrorKind.INVALID_INPUT, f"no command {clean_line(command, 64)}")
+            if not self.standing.ok and command not in _ANSWERED_WHILE_SHUT:
+                raise refused(self.standing)
             calls = self._runtime.calls
             async with following(calls, request_id, on_progress) if on_progress else contextlib.nullcontext():
                 return await work({**params, "request_id": request_id}, actor)
@@ -117,6 +151,11 @@ class Desk:
             raise CommandFailed(ErrorKind.UNAVAILABLE, str(error), retryable=error.busy) from None
         except CommandFailed:
             raise
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if self.standing.ok or task is None or task.cancelling():
+                raise
+            raise lost(request_id, self.standing.detail) from None  # what it waited for ended with its runtime
         except Exception as error:
             raise CommandFailed(
                 ErrorKind.INTERNAL,
@@ -124,7 +163,10 @@ class Desk:
                 context={"request_id": request_id},
             ) from error
         finally:
-            self._running -= 1
+            self._running[command] -= 1
+            if not self._running[command]:
+                del self._running[command]  # a name may be anybody's
+            self._quiet.set()
             self._ended = self._runtime.clock.monotonic()
 
     @property
@@ -133,12 +175,13 @@ class Desk:
         return 0.0 if self._running else self._runtime.clock.monotonic() - self._ended
 
     def snapshot(self, since: Cursor) -> ConsoleSnapshot:
-        return self._view.snapshot(since)
+        """The state of the last runtime where none serves."""
+        return replace(self._view.snapshot(since), standing=self.standing)
 
     # -- queries ----------------------------------------------------------------------------
 
     async def _status(self, params: Params, actor: Actor) -> dict[str, Any]:
-        return status(self._runtime, self._socket)
+        return {**status(self._runtime, self._socket), "standing": asdict(self.standing)}
 
     async def _doctor(self, params: Params, actor: Actor) -> dict[str, Any]:
         from evatui.control.doctor.examine import examine
@@ -216,6 +259,10 @@ class Desk:
             "generation": active.name.id,
             "error": rejection.diagnostics[0].to_json() if rejection else None,
         }
+
+    async def _anew(self, params: Params, actor: Actor) -> dict[str, Any]:
+        assert self._restart is not None  # an operator without a runtime that lasts refuses it
+        return await self._restart(actor)
 
     # -- calls and commands -----------------------------------------------------------------
 

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+import datetime as dt
 import sys
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future
 from functools import partial
 from typing import Any, TypeVar
 
 from evatui.control.desk import Desk
+from evatui.control.operator import CommandFailed
+from evatui.control.restarting import restart
 from evatui.control.server import Server
+from evatui.control.snapshot import Indicator
+from evatui.control.standings import SERVING, refused, restarting
+from evatui.kernel.model.call import Actor
 from evatui.kernel.model.clock import SYSTEM_CLOCK, Clock
+from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.records.metrics import Metrics
 from evatui.kernel.workspace.home import OperatorHome
 from evatui.kernel.workspace.layout import Layout
-from evatui.kernel.workspace.lock import WorkspaceLock
+from evatui.kernel.workspace.lock import WorkspaceHeld, WorkspaceLock
 from evatui.runtime import Runtime
 
 __all__ = ["LOCK_WAIT_S", "Kernel"]
@@ -39,6 +46,11 @@ class Kernel:
         self._server: Server | None = None
         self._stopping: Future[int] | None = None
         self._guard = threading.Lock()
+        self._turn = asyncio.Lock()
+        """Held by who opens or closes a runtime."""
+        self._make: Callable[..., Awaitable[Runtime]] = Runtime.serve
+        self._ending = False
+        self._listeners: list[Callable[[], None]] = []
         self.desk: Desk | None = None
         self.address: str | None = None
         """Where the runtime listens, None where it does not."""
@@ -80,18 +92,60 @@ class Kernel:
         home: OperatorHome | None,
         audit_fd: int | None,
     ) -> None:
-        self._runtime = await Runtime.serve(
-            layout, writes=writes, clock=clock, lock=self._lock, home=home, audit_fd=audit_fd
-        )
-        self._runtime.on_lost = self._lost
-        if listens and self._lock is not None:
-            self._server = Server()
-            await self._listen(self._server, self._lock, layout)
-            self._runtime.on_look = partial(self._look, self._server, self._lock, layout)
-        self.desk = Desk(self._runtime, self.address)
-        if self._server is not None:
-            self._server.serve(self.desk)
-            self._runtime.on_change(self._server.changed)
+        async with self._turn:
+            self._make = partial(
+                Runtime.serve, writes=writes, clock=clock, lock=self._lock, home=home, audit_fd=audit_fd
+            )
+            self._runtime = await self._make(layout)
+            if listens and self._lock is not None:
+                self._server = Server()
+                await self._listen(self._server, self._lock, layout)
+                self._listeners.append(self._server.changed)
+            self.desk = Desk(self._runtime, self.address, self._restart)
+            self._adopt(self._runtime)
+            if self._server is not None:
+                self._server.serve(self.desk)
+
+    def _adopt(self, runtime: Runtime) -> None:
+        runtime.on_lost = self._lost
+        runtime.on_change(self._changed)
+        if self._server is not None and self._lock is not None:
+            runtime.on_look = partial(self._look, self._server, self._lock, runtime.layout)
+        self._runtime = runtime
+
+    async def _restart(self, actor: Actor) -> dict[str, Any]:
+        """Whoever is attached stays: the socket, the lock and the numbers of events go on."""
+        if self._turn.locked():
+            raise refused(restarting(""))
+        assert self._runtime is not None
+        assert self.desk is not None  # start() has returned
+        async with self._turn:
+            try:
+                runtime, receipt = await restart(self._runtime, self.desk, self._anew, actor)
+                self._adopt(runtime)
+                self.desk.serve(runtime)
+                return receipt
+            finally:
+                self._changed()
+
+    async def _anew(self, layout: Layout) -> Runtime:
+        """Raises `CommandFailed` where the process ends, or the workspace is another one's by now."""
+        old = self._runtime
+        assert old is not None  # it has just been closed
+        if self._ending:
+            raise CommandFailed(ErrorKind.UNAVAILABLE, "the runtime ends")
+        try:
+            if self._lock is not None:
+                await asyncio.to_thread(self._lock.look)
+        except WorkspaceHeld as held:
+            old.lost = str(held)
+            self._lost()
+            raise CommandFailed(ErrorKind.UNAVAILABLE, old.lost) from None
+        return await self._make(layout, bus=old.bus)
+
+    def _changed(self) -> None:
+        for notify in self._listeners:
+            notify()
 
     async def _listen(self, server: Server, lock: WorkspaceLock, layout: Layout) -> None:
         self.address, token = await server.listen(layout.state_dir)
@@ -111,9 +165,18 @@ class Kernel:
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def on_change(self, notify: Callable[[], None]) -> None:
-        runtime = self._runtime
-        assert runtime is not None  # start() has returned
-        runtime.on_change(notify)
+        """``notify`` is called, from any thread and often, when something happened; it must be cheap."""
+        self._listeners.append(notify)
+
+    @property
+    def standing(self) -> Indicator:
+        """Does the runtime serve, or is it built anew, or could it not be?"""
+        return self.desk.standing if self.desk is not None else SERVING
+
+    @property
+    def since(self) -> dt.datetime | None:
+        """When the runtime began; a restart makes a new one."""
+        return self._runtime.since if self._runtime is not None else None
 
     @property
     def lost(self) -> str:
@@ -165,14 +228,16 @@ class Kernel:
             self._lock.close()
 
     async def _close(self) -> int:
-        if self._server is not None:
-            await self._server.stop_accepting()
-            if self._lock is not None:
-                self._lock.announce(None, listens=False)
-        cut = await self._runtime.close() if self._runtime is not None else 0
-        if self._server is not None:
-            await self._server.close()
-        return cut
+        self._ending = True
+        async with self._turn:
+            if self._server is not None:
+                await self._server.stop_accepting()
+                if self._lock is not None:
+                    self._lock.announce(None, listens=False)
+            cut = await self._runtime.close() if self._runtime is not None else 0
+            if self._server is not None:
+                await self._server.close()
+            return cut
 
     def _serve(self) -> None:
         asyncio.set_event_loop(self._loop)

@@ -99,7 +99,7 @@ def _on_this_loop(told: OnProgress) -> OnProgress:
 
 
 def _no_runtime(command: str) -> CommandFailed:
-    word = command.removeprefix("capability.")
+    word = command.rpartition(".")[2]
     return CommandFailed(
         ErrorKind.UNAVAILABLE,
         f"no runtime holds this workspace, so there is nothing to {word}",

@@ -38,10 +38,10 @@ def serve(
 ) -> int:
     """Serves until a signal, or until nobody has called for ``idle_exit_s``; blocking, in the main thread.
 
-    ``tell`` gets one mapping a step: ``serving``, ``lost`` where another runtime took the workspace (then this one
-    ends by itself), ``draining``, ``stopped``. A second signal cuts
-    the calls that the first one waits for. ``audit_fd`` gets each audit record as well, ``metrics``
-    is where they are served over HTTP; ``serving`` tells the URL.
+    ``tell`` gets one mapping a step: ``serving``, ``restarted``, ``down`` where it could not be built anew, ``lost``
+    where another runtime took the workspace (then this one ends by itself), ``draining``, ``stopped``. A second signal
+    cuts the calls that the first one waits for. ``audit_fd`` gets each audit record as well, ``metrics`` is
+    where they are served over HTTP; ``serving`` tells the URL.
 
     Returns the exit code. Raises `CommandFailed` where the
     runtime cannot start.
@@ -50,7 +50,7 @@ def serve(
         kernel = start_kernel(layout_of(root, state_dir), writes=True, listens=True, home=home, audit_fd=audit_fd)
         url, stop_metrics = _metered(kernel, metrics)
         tell({"event": "serving", "pid": os.getpid(), "socket": kernel.address, **({"metrics": url} if url else {})})
-        number = _wait(pipe, kernel, idle_exit_s)
+        number = _wait(pipe, kernel, idle_exit_s, tell)
         if kernel.lost:
             tell({"event": "lost", "cause": kernel.lost})
         tell({"event": "draining", "calls": kernel.in_flight, "at_most_s": kernel.shutdown_s})
@@ -72,17 +72,23 @@ def _metered(kernel: Kernel, address: tuple[str, int] | None) -> tuple[str, Call
     if address is None:
         return "", lambda: None
     try:
-        return serve_metrics(kernel.metrics, address)
+        return serve_metrics(lambda: kernel.metrics, address)
     except CommandFailed:
         kernel.stop()
         raise
 
 
-def _wait(pipe: int, kernel: Kernel, idle_exit_s: float | None) -> int | None:
+def _wait(pipe: int, kernel: Kernel, idle_exit_s: float | None, tell: Callable[[dict[str, Any]], None]) -> int | None:
     """The signal that came, None where the idle time ran out or the workspace was lost."""
+    known = (kernel.since, kernel.standing)
     while not kernel.lost:
         if select.select([pipe], [], [], _TICK_S)[0]:
             return os.read(pipe, 1)[0]
+        before, known = known, (kernel.since, kernel.standing)
+        if known[1] != before[1] and known[1].word == "down":
+            tell({"event": "down", "cause": known[1].detail})
+        elif known[0] != before[0]:
+            tell({"event": "restarted", "pid": os.getpid(), "socket": kernel.address})
         if idle_exit_s is not None and kernel.idle_s >= idle_exit_s:
             break
     return None

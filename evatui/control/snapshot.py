@@ -264,3 +264,5 @@ class ConsoleSnapshot:
     idle: tuple[IdleRow, ...] = ()
     """At most 200."""
     trust: TrustInfo = TrustInfo()
+    standing: Indicator = Indicator(ok=True)
+    """Of the runtime itself: ``restarting``, or ``down`` where it could not be built anew; the rest is what was."""

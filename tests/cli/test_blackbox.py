@@ -169,6 +169,17 @@ def test_serve_ends_cleanly_and_a_second_one_names_the_first(workspace: Path, se
     assert said["data"]["records"][-1]["code"] == "runtime.stopped"
 
 
+def test_a_restart_keeps_the_process_and_serve_says_so(workspace: Path, served: subprocess.Popen[str]) -> None:
+    code, said = answer("runtime", "restart", cwd=workspace)
+    assert (code, said["data"]["pid"]) == (0, served.pid)
+    assert served.stdout is not None
+    told = json.loads(served.stdout.readline())
+    assert (told["event"], told["pid"]) == ("restarted", served.pid)
+    write(workspace, {"eva.yaml": "runtime: {mode: nromal}\n"})
+    done = run("runtime", "restart", cwd=workspace)
+    assert (done.returncode, "eva.yaml:1:" in done.stderr) == (2, True), done.stderr
+
+
 def test_the_environment_and_files_outside_never_show(workspace: Path) -> None:
     leaky = 'function invoke(ctx, request) return {ok = true, result = ctx.host.fs_read_text{path = "../secret"}} end'
     write(workspace, tool("leaky", leaky, permissions="{fs: {read: [workspace]}}"))

@@ -95,11 +95,16 @@ def test_a_line_asks_for_its_command(eva: Eva, line: str, command: str, params: 
         ("capability disable x", OpenMode.WRITE),
         ("capability drain x", OpenMode.ATTACH),
         ("capability reload x", OpenMode.ATTACH),
+        ("runtime restart", OpenMode.ATTACH),
     ],
 )
 def test_only_what_must_write_writes_and_what_changes_a_runtime_needs_one(eva: Eva, line: str, mode: OpenMode) -> None:
     refuse = CommandFailed(ErrorKind.UNAVAILABLE, "")
-    eva(*line.split(), status=refuse, **dict.fromkeys(("capability__plan", "capability__call"), refuse))
+    eva(
+        *line.split(),
+        status=refuse,
+        **dict.fromkeys(("capability__plan", "capability__call", "runtime__restart"), refuse),
+    )
     assert eva.operator.opened[0][0] is mode
 
 

@@ -53,6 +53,7 @@ def test_the_levels_are_those_of_the_commands() -> None:
         "revoke": Danger.PLAN,
         "trust": Danger.DIALOG,
         "distrust": Danger.DIALOG,
+        "restart": Danger.DIALOG,
         "call": Danger.FREE,
         "describe": Danger.FREE,
     }

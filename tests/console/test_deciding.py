@@ -125,7 +125,7 @@ async def test_an_approval_that_has_not_taken_effect_is_taken_back(console: Open
     waits = scene(capabilities=rows, held=(held(waits_for="restart"),))
     async with console(waits, answers={"capability.revoke": {"note": "the approval is forgotten"}}) as it:
         it.app.action_act("approve")
-        assert "when the runtime starts next" in it.status
+        assert "with a restart of the runtime" in it.status
         it.app.action_act("revoke")
         await it.settle()
         await it.armed()

@@ -79,7 +79,7 @@ def test_the_functions_of_a_capability_are_bounded() -> None:
 
 def test_they_are_served_over_http_until_the_end() -> None:
     metrics = Metrics(lambda: HERE)
-    url, stop = serve_metrics(metrics, read_address("0"))
+    url, stop = serve_metrics(lambda: metrics, read_address("0"))
     try:
         assert url.startswith("http://127.0.0.1:")
         with urllib.request.urlopen(url) as answer:

@@ -176,7 +176,7 @@ async def test_a_power_takes_effect_at_the_next_start_after_approval(start: Star
     digest = held(runtime)
     receipt = await runtime.approvals.approve("one", digest, ANN)
     assert (receipt.target, serves(runtime)) == (None, old)
-    assert "next" in receipt.note
+    assert "restart" in receipt.note
     await runtime.approvals.revoke("one", digest, ANN)
     await runtime.close()
     runtime = await start()

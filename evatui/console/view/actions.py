@@ -150,6 +150,10 @@ ACTIONS: tuple[Action, ...] = (
         group="Changing", command="trust.revoke", enabled=when.distrustable, in_menu=True,
     ),
     Action(
+        id="restart", key="", label="restart", help="Let calls end and build the runtime anew; y confirms",
+        group="Changing", command="runtime.restart", enabled=when.restartable, in_menu=True,
+    ),
+    Action(
         id="call", key="c", label="call", help="Call it with a JSON payload: ctrl+s sends",
         group="Changing", command="capability.call", views=_LISTS, enabled=when.capability(when.is_callable),
         in_footer=True, in_menu=True,

@@ -51,6 +51,7 @@ _DONE = {
     "trust.give": "trusted the workspace",
     "trust.revoke": "trusts the workspace no more",
     "capability.call": "called",
+    "runtime.restart": "restarted the runtime",
 }
 
 
@@ -192,6 +193,7 @@ def outcome(sent: Sent) -> Line:
         (target, Ink.STRONG),
         (f" {move}" if move else "", Ink.PLAIN),
         (f" {refused} refused (3 says why)" if refused else "", Ink.BAD),
+        (f" {', '.join(data['applied'])} took effect" if data.get("applied") else "", Ink.OK),
         (f" {cut} call{'' if cut == 1 else 's'} cut" if cut else "", Ink.WARN),
         (f" {data['note']}" if data.get("note") else "", Ink.WARN),
         (

@@ -235,7 +235,7 @@ def _about_held(row: HeldRow, look: Look) -> _About:
 
 def _decide(waits_for: str) -> tuple[str, str]:
     """The key that goes on from there."""
-    return {"trust": ("T", "trust"), "restart": ("a", "revoke")}.get(waits_for, ("a", "approve"))
+    return {"trust": ("T", "trust"), "restart": ("a", "restart")}.get(waits_for, ("a", "approve"))
 
 
 def _about_record(row: AuditRow) -> _About:

@@ -38,6 +38,7 @@ __all__ = [
     "is_resumable",
     "is_tried_out",
     "reloadable",
+    "restartable",
     "revocable",
     "selected",
     "trustable",
@@ -134,7 +135,11 @@ def held(check: Callable[[HeldRow], str | None]) -> Enabled:
 
 
 def approvable(row: HeldRow) -> str | None:
-    return "it is approved, and takes effect when the runtime starts next" if row.waits_for == "restart" else None
+    return (
+        "it is approved, and takes effect with a restart of the runtime (a, restart)"
+        if row.waits_for == "restart"
+        else None
+    )
 
 
 def revocable(row: HeldRow) -> str | None:
@@ -153,6 +158,12 @@ def distrustable(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | No
     if snapshot.trust.vouched:
         return "whoever opened it vouches for this workspace"
     return None if snapshot.trust.trusted else "nothing here is trusted"
+
+
+def restartable(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | None:
+    if snapshot is None:
+        return selected(snapshot, subject)
+    return "it restarts already" if snapshot.standing.word == "restarting" else None
 
 
 def is_callable(row: CapabilityRow) -> str | None:

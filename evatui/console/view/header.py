@@ -65,6 +65,8 @@ def _health(snapshot: ConsoleSnapshot, link: Link, look: Look) -> list[Line]:
         parts.append(line((f"attached pid {snapshot.runtime.pid}", Ink.INFO)))
     if link.lost:
         parts.append(line(("✗ LOST", Ink.BAD)))
+    elif not snapshot.standing.ok:
+        parts.append(line((f"✗ {snapshot.standing.word.upper()}", Ink.BAD)))
     elif link.stalled_s:
         parts.append(line((f"stalled {link.stalled_s} s", Ink.BAD)))
     else:

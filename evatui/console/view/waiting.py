@@ -38,7 +38,7 @@ def held_card(row: HeldRow, width: int, look: Look) -> list[Line]:
 
 def _how(row: HeldRow) -> Line:
     if row.waits_for == "restart":
-        return line(("a", Ink.KEY), " revoke takes the approval back")
+        return line(("a", Ink.KEY), " restart lets it take effect, ", ("a", Ink.KEY), " revoke takes the approval back")
     if row.waits_for == "trust":
         return line(("T", Ink.KEY), " trusts the workspace, ", ("a", Ink.KEY), " approve this version alone")
     return line(("a", Ink.KEY), " approve lets it go into service")

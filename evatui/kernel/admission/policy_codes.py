@@ -105,7 +105,7 @@ _POLICY = (
         Reason.RESTART_REQUIRED,
         "the version asks for a power that no running version may gain",
         "Processes, connections, new places to write and a looser sandbox never come by saving a file.",
-        "Look at the difference, then approve this very version; it takes effect when the runtime starts next.",
+        "Look at the difference, then approve this very version; it takes effect with `eva runtime restart`.",
     ),
     Code(
         "EVA-432",

@@ -61,6 +61,8 @@ class Code(StrEnum):
 
     RUNTIME_STARTED = "runtime.started"
     RUNTIME_STOPPED = "runtime.stopped"
+    RUNTIME_RESTARTED = "runtime.restarted"
+    """By order, in the same process; says which versions had waited for it, and how many calls were cut."""
     RUNTIME_DAMAGED = "runtime.damaged"
     """The lock or the state database was deleted or replaced from outside, under the running runtime."""
 

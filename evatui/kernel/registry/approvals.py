@@ -26,7 +26,7 @@ from evatui.kernel.storage.grant_book import Approval
 
 __all__ = ["Approvals"]
 
-_SERVES_ON_START = "approved; it takes effect when the runtime starts next"
+_SERVES_ON_START = "approved; it takes effect when the runtime restarts (eva runtime restart)"
 
 
 class Approvals:

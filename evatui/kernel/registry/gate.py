@@ -148,11 +148,11 @@ class Gate:
         restart = weighed.change_class is ChangeClass.RESTART
         if not weighed.causes or (approval is not None and (self.starting or not restart)):
             return []
-        fix = "Start the runtime again." if approval is not None else _how(candidate, policy, restart)
+        fix = "Restart the runtime: eva runtime restart" if approval is not None else _how(candidate, policy, restart)
         notes: tuple[str, ...] = ()
         if approval is not None:
             who = clean_line(approval.actor.id or approval.actor.type.value, 64)
-            notes = (f"approved by {who} at {approval.at}; it takes effect when the runtime starts next",)
+            notes = (f"approved by {who} at {approval.at}; it takes effect when the runtime restarts",)
         ordered = sorted(weighed.causes, key=lambda cause: cause.reason is not Reason.RESTART_REQUIRED)
         return [replace(cause, fix=fix, notes=(*cause.notes, *notes)) for cause in ordered]
 
@@ -182,4 +182,4 @@ def _how(candidate: Candidate, policy: Policy, restart: bool) -> str:
         return "The policy allows no approval (approvals: {widening: never}): take it out of the manifest."
     command = f"eva capability approve {candidate.id} --digest {candidate.terms}"
     how = "Approve it in the console (a, approve)" if who == "console" else f"Approve it: {command}"
-    return f"{how}, then start the runtime again." if restart else how
+    return f"{how}, then restart the runtime: eva runtime restart" if restart else how

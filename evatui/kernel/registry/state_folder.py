@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 
 from evatui.kernel.model.clock import Clock
@@ -57,12 +58,18 @@ class StateFolder:
             store = ContentStore(lambda: Database.copy_of(folder / _CONTENT_DB, CONTENT))
             return cls(state, {}, store, MemoryAudit(clock, folder / AUDIT_DIR), seal)
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        state, content = Database(folder / _STATE_DB), Database(folder / _CONTENT_DB, CONTENT)
-        outlet = Outlet(audit_fd, GIVE_UP_S) if audit_fd is not None else None
-        audit = AuditLog.open(folder / AUDIT_DIR, layout.audit, clock, seal=seal, outlet=outlet)
+        with ExitStack() as opened:
+            state = Database(folder / _STATE_DB)
+            opened.callback(state.close)
+            content = Database(folder / _CONTENT_DB, CONTENT)
+            opened.callback(content.close)
+            outlet = Outlet(audit_fd, GIVE_UP_S) if audit_fd is not None else None
+            audit = AuditLog.open(folder / AUDIT_DIR, layout.audit, clock, seal=seal, outlet=outlet)
+            opened.pop_all()
         return cls(state, {_STATE_DB: state, _CONTENT_DB: content}, ContentStore(lambda: content), audit, seal)
 
     def close(self) -> None:
-        self.audit.close()
-        self.store.close()
-        self.state.close()
+        """All of it, also where a part fails to close."""
+        with ExitStack() as closing:
+            for close in (self.state.close, self.store.close, self.audit.close):
+                closing.callback(close)  # the last one first
