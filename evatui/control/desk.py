@@ -9,11 +9,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import asdict, replace
 from typing import Any
 
-from evatui.control.answers import inspected, listed, status
-from evatui.control.audit_files import read_filter, searched
-from evatui.control.explained_refusals import explained
+from evatui.control.answers import status
 from evatui.control.following import following
-from evatui.control.graph import graphed
 from evatui.control.operator import CommandFailed, OnProgress, lost
 from evatui.control.orders import orders
 from evatui.control.params import (
@@ -26,8 +23,7 @@ from evatui.control.params import (
     read_tags,
     read_text,
 )
-from evatui.control.past import past
-from evatui.control.render import rendered_manifest
+from evatui.control.queries import Queries, known
 from evatui.control.routes import routed
 from evatui.control.snapshot import ConsoleSnapshot, Cursor, Indicator
 from evatui.control.standings import SERVING, refused
@@ -36,19 +32,12 @@ from evatui.control.view import View
 from evatui.kernel.model.call import Actor, CallRequest
 from evatui.kernel.model.errors import CallFailed, ErrorKind
 from evatui.kernel.model.text import clean_line
-from evatui.kernel.records.redact import redact
-from evatui.kernel.records.verify import verify
-from evatui.kernel.registry.capability import Capability
-from evatui.kernel.registry.comparing import compared
 from evatui.kernel.registry.reload import Plan
 from evatui.kernel.storage.database import StorageError
-from evatui.runtime import AUDIT_DIR, Runtime
+from evatui.runtime import Runtime
 
 __all__ = ["Desk"]
 
-_TAIL = 20
-_MAX_TAIL = 10_000
-_MAX_EVENTS = 1_000
 
 _ANSWERED_WHILE_SHUT = frozenset({"status", "runtime.restart"})
 _NOT_WAITED_FOR = frozenset({"capability.call", "runtime.restart"})
@@ -80,30 +69,17 @@ class Desk:
         self._ended = runtime.clock.monotonic()
         self._work: dict[str, Callable[[Params, Actor], Answer]] = {
             "status": self._status,
-            "doctor": self._doctor,
-            "capability.list": self._list,
-            "capability.inspect": self._inspect,
-            "capability.render": self._render,
-            "capability.health": self._health,
-            "capability.diff": self._diff,
-            "capability.graph": self._graph,
-            "capability.history": self._history,
             "capability.call": self._call,
             "capability.test": self._test,
             "capability.plan": self._plan,
             "capability.reload": self._reload,
-            "capability.explain_rejected": self._explain,
             "capability.route": self._route,
             "capability.approve": self._approve,
             "trust.show": self._trusted,
             "trust.give": self._trust,
             "trust.revoke": self._distrust,
-            "audit.tail": self._audit,
-            "audit.query": self._audit,
-            "audit.verify": self._verify,
-            "events": self._events,
-            "metrics": self._metrics,
             "runtime.restart": self._anew,
+            **Queries(runtime).answers,
             **orders(runtime),
         }
 
@@ -183,83 +159,6 @@ class Desk:
     async def _status(self, params: Params, actor: Actor) -> dict[str, Any]:
         return {**status(self._runtime, self._socket), "standing": asdict(self.standing)}
 
-    async def _doctor(self, params: Params, actor: Actor) -> dict[str, Any]:
-        from evatui.control.doctor.examine import examine
-
-        return await examine(self._runtime.layout, self._runtime.engine, self._runtime.sandbox)
-
-    async def _list(self, params: Params, actor: Actor) -> dict[str, Any]:
-        return listed(self._runtime)
-
-    async def _inspect(self, params: Params, actor: Actor) -> dict[str, Any]:
-        return inspected(self._runtime, self._capability(read_needed(params, "id")))
-
-    async def _explain(self, params: Params, actor: Actor) -> dict[str, Any]:
-        return await explained(self._runtime, read_text(params, "id"), read_text(params, "digest"))
-
-    async def _audit(self, params: Params, actor: Actor) -> dict[str, Any]:
-        """``more`` says whether older records match; it is there where something was asked for."""
-        limit = max(1, min(read_number(params, "limit") or _TAIL, _MAX_TAIL))
-        wanted = read_filter(params, self._runtime.clock.now())
-        if wanted is None:
-            return {"records": await asyncio.to_thread(self._runtime.audit.tail, limit)}
-        return await asyncio.to_thread(searched, self._runtime.layout.state_dir / AUDIT_DIR, wanted, limit)
-
-    async def _verify(self, params: Params, actor: Actor) -> dict[str, Any]:
-        directory = self._runtime.layout.state_dir / AUDIT_DIR
-        return (await asyncio.to_thread(verify, directory, self._runtime.seal)).to_json()
-
-    async def _events(self, params: Params, actor: Actor) -> dict[str, Any]:
-        events, lost = self._runtime.bus.since(read_number(params, "since") or 0)
-        shown = events[:_MAX_EVENTS]
-        return {
-            "events": [redact(event.to_json()) for event in shown],
-            "dropped": lost,
-            "more": len(events) > len(shown),
-        }
-
-    async def _metrics(self, params: Params, actor: Actor) -> dict[str, Any]:
-        return {"text": await asyncio.to_thread(self._runtime.metrics.text)}
-
-    async def _render(self, params: Params, actor: Actor) -> dict[str, Any]:
-        wanted = read_needed(params, "id")
-        strays = self._runtime.registry.strays
-        path = wanted if wanted in strays else self._capability(wanted).path
-        return {"id": wanted, **await asyncio.to_thread(rendered_manifest, self._runtime.layout, path)}
-
-    async def _diff(self, params: Params, actor: Actor) -> dict[str, Any]:
-        capability = self._capability(read_needed(params, "id"))
-        return await compared(self._runtime.store, capability, read_text(params, "old"), read_text(params, "new"))
-
-    async def _graph(self, params: Params, actor: Actor) -> dict[str, Any]:
-        return graphed(self._runtime)
-
-    async def _history(self, params: Params, actor: Actor) -> dict[str, Any]:
-        wanted = read_needed(params, "id")
-        found = await asyncio.to_thread(past, self._runtime, wanted)
-        if not found["generations"]:
-            self._capability(wanted)  # an unknown id is an error; a known one may never have been loaded
-        return found
-
-    async def _health(self, params: Params, actor: Actor) -> dict[str, Any]:
-        capability = self._capability(read_needed(params, "id"))
-        active = capability.active
-        if active is None:
-            raise CommandFailed(ErrorKind.UNAVAILABLE, f"{capability.id} serves nothing: it is {capability.state}")
-        started = self._runtime.clock.monotonic()
-        shadow = self._runtime.shadow
-        active.enter()
-        try:
-            rejection = await shadow.health(active.candidate, active.program, active.name.id)
-        finally:
-            active.leave()
-        return {
-            "ok": rejection is None,
-            "duration_ms": round((self._runtime.clock.monotonic() - started) * 1000, 3),
-            "generation": active.name.id,
-            "error": rejection.diagnostics[0].to_json() if rejection else None,
-        }
-
     async def _anew(self, params: Params, actor: Actor) -> dict[str, Any]:
         assert self._restart is not None  # an operator without a runtime that lasts refuses it
         return await self._restart(actor)
@@ -274,7 +173,7 @@ class Desk:
 
     async def _test(self, params: Params, actor: Actor) -> dict[str, Any]:
         wanted = read_text(params, "id")
-        return await tested(self._runtime, self._capability(wanted) if wanted is not None else None, actor)
+        return await tested(self._runtime, known(self._runtime, wanted) if wanted is not None else None, actor)
 
     async def _plan(self, params: Params, actor: Actor) -> dict[str, Any]:
         return _plan_json(await self._runtime.reloader.plan(read_ids(params)))
@@ -302,16 +201,6 @@ class Desk:
 
     async def _distrust(self, params: Params, actor: Actor) -> dict[str, Any]:
         return await self._runtime.approvals.distrust(actor)
-
-    def _capability(self, capability_id: str) -> Capability:
-        found = self._runtime.registry.capabilities.get(capability_id)
-        if found is None:
-            raise CommandFailed(
-                ErrorKind.NOT_FOUND,
-                f"no capability with the id {clean_line(capability_id, 128)}",
-                suggestion="eva capability list",
-            )
-        return found
 
 
 def _request(params: Params, actor: Actor) -> CallRequest:

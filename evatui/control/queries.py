@@ -1,0 +1,147 @@
+"""What may be asked without changing anything: each name to its answer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from evatui.control.answers import inspected, listed
+from evatui.control.audit_files import read_filter, searched
+from evatui.control.explained_refusals import explained
+from evatui.control.graph import graphed
+from evatui.control.operator import CommandFailed
+from evatui.control.params import (
+    Params,
+    read_needed,
+    read_number,
+    read_text,
+)
+from evatui.control.past import past
+from evatui.control.render import rendered_manifest
+from evatui.kernel.model.call import Actor
+from evatui.kernel.model.errors import ErrorKind
+from evatui.kernel.model.text import clean_line
+from evatui.kernel.records.redact import redact
+from evatui.kernel.records.verify import verify
+from evatui.kernel.registry.capability import Capability
+from evatui.kernel.registry.comparing import compared
+from evatui.runtime import AUDIT_DIR, Runtime
+
+__all__ = ["Queries", "known"]
+
+_TAIL = 20
+_MAX_TAIL = 10_000
+_MAX_EVENTS = 1_000
+
+Answer = Awaitable[dict[str, Any]]
+
+
+class Queries:
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self.answers: Mapping[str, Callable[[Params, Actor], Answer]] = {
+            "doctor": self._doctor,
+            "capability.list": self._list,
+            "capability.inspect": self._inspect,
+            "capability.render": self._render,
+            "capability.health": self._health,
+            "capability.diff": self._diff,
+            "capability.graph": self._graph,
+            "capability.history": self._history,
+            "capability.explain_rejected": self._explain,
+            "audit.tail": self._audit,
+            "audit.query": self._audit,
+            "audit.verify": self._verify,
+            "events": self._events,
+            "metrics": self._metrics,
+        }
+
+    async def _doctor(self, params: Params, actor: Actor) -> dict[str, Any]:
+        from evatui.control.doctor.examine import examine
+
+        return await examine(self._runtime.layout, self._runtime.engine, self._runtime.sandbox)
+
+    async def _list(self, params: Params, actor: Actor) -> dict[str, Any]:
+        return listed(self._runtime)
+
+    async def _inspect(self, params: Params, actor: Actor) -> dict[str, Any]:
+        return inspected(self._runtime, known(self._runtime, read_needed(params, "id")))
+
+    async def _explain(self, params: Params, actor: Actor) -> dict[str, Any]:
+        return await explained(self._runtime, read_text(params, "id"), read_text(params, "digest"))
+
+    async def _audit(self, params: Params, actor: Actor) -> dict[str, Any]:
+        """``more`` says whether older records match; it is there where something was asked for."""
+        limit = max(1, min(read_number(params, "limit") or _TAIL, _MAX_TAIL))
+        wanted = read_filter(params, self._runtime.clock.now())
+        if wanted is None:
+            return {"records": await asyncio.to_thread(self._runtime.audit.tail, limit)}
+        return await asyncio.to_thread(searched, self._runtime.layout.state_dir / AUDIT_DIR, wanted, limit)
+
+    async def _verify(self, params: Params, actor: Actor) -> dict[str, Any]:
+        directory = self._runtime.layout.state_dir / AUDIT_DIR
+        return (await asyncio.to_thread(verify, directory, self._runtime.seal)).to_json()
+
+    async def _events(self, params: Params, actor: Actor) -> dict[str, Any]:
+        events, lost = self._runtime.bus.since(read_number(params, "since") or 0)
+        shown = events[:_MAX_EVENTS]
+        return {
+            "events": [redact(event.to_json()) for event in shown],
+            "dropped": lost,
+            "more": len(events) > len(shown),
+        }
+
+    async def _metrics(self, params: Params, actor: Actor) -> dict[str, Any]:
+        return {"text": await asyncio.to_thread(self._runtime.metrics.text)}
+
+    async def _render(self, params: Params, actor: Actor) -> dict[str, Any]:
+        wanted = read_needed(params, "id")
+        strays = self._runtime.registry.strays
+        path = wanted if wanted in strays else known(self._runtime, wanted).path
+        return {"id": wanted, **await asyncio.to_thread(rendered_manifest, self._runtime.layout, path)}
+
+    async def _diff(self, params: Params, actor: Actor) -> dict[str, Any]:
+        capability = known(self._runtime, read_needed(params, "id"))
+        return await compared(self._runtime.store, capability, read_text(params, "old"), read_text(params, "new"))
+
+    async def _graph(self, params: Params, actor: Actor) -> dict[str, Any]:
+        return graphed(self._runtime)
+
+    async def _history(self, params: Params, actor: Actor) -> dict[str, Any]:
+        wanted = read_needed(params, "id")
+        found = await asyncio.to_thread(past, self._runtime, wanted)
+        if not found["generations"]:
+            known(self._runtime, wanted)  # an unknown id is an error; a known one may never have been loaded
+        return found
+
+    async def _health(self, params: Params, actor: Actor) -> dict[str, Any]:
+        capability = known(self._runtime, read_needed(params, "id"))
+        active = capability.active
+        if active is None:
+            raise CommandFailed(ErrorKind.UNAVAILABLE, f"{capability.id} serves nothing: it is {capability.state}")
+        started = self._runtime.clock.monotonic()
+        shadow = self._runtime.shadow
+        active.enter()
+        try:
+            rejection = await shadow.health(active.candidate, active.program, active.name.id)
+        finally:
+            active.leave()
+        return {
+            "ok": rejection is None,
+            "duration_ms": round((self._runtime.clock.monotonic() - started) * 1000, 3),
+            "generation": active.name.id,
+            "error": rejection.diagnostics[0].to_json() if rejection else None,
+        }
+
+
+def known(runtime: Runtime, capability_id: str) -> Capability:
+    """Raises `CommandFailed` ``NotFound``."""
+    found = runtime.registry.capabilities.get(capability_id)
+    if found is None:
+        raise CommandFailed(
+            ErrorKind.NOT_FOUND,
+            f"no capability with the id {clean_line(capability_id, 128)}",
+            suggestion="eva capability list",
+        )
+    return found
