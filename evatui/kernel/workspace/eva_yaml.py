@@ -207,7 +207,7 @@ _FOLDERS: Mapping[str, _Check] = dict.fromkeys(
 _RUNTIME: Mapping[str, _Check] = {
     "mode": _one_of(RuntimeMode),
     "hot_reload": _switch,
-    "max_live_generations": _number(1, 16),
+    "max_live_generations": _number(2, 16),
     "shutdown_timeout_ms": _number(0, 600_000),
     "health_interval_s": _number(1, 86_400),
 }
