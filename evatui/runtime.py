@@ -36,6 +36,7 @@ from evatui.kernel.registry.in_force import InForce
 from evatui.kernel.registry.journal import Journal
 from evatui.kernel.registry.keeper import LOOK_EVERY_S, Keeper
 from evatui.kernel.registry.keeping import Keeping
+from evatui.kernel.registry.migrations import Migrations
 from evatui.kernel.registry.operations import Operations
 from evatui.kernel.registry.publisher import Publisher
 from evatui.kernel.registry.pulse import Pulse
@@ -113,7 +114,7 @@ class Runtime:
         self.refusals = Refusals(RejectionBook(database), self._journal)
         self.registry = Registry(self._journal, self.refusals, clock)
         in_force = InForce(lambda: self.reloader.policy)
-        state = StateStore(database)
+        self.state = state = StateStore(database)
         host = Host(
             layout=layout,
             tree=tree,
@@ -130,7 +131,8 @@ class Runtime:
         self.pulse = Pulse(self.registry, shadow, layout.runtime.health_interval_s)
         self.pulse.on_defect = partial(self._journal.defect, "pulse")
         self.examples = Examples(shadow, tree, layout, clock)
-        keeping = Keeping(self.history, store, clock)
+        keeping = Keeping(self.history, store, state, clock)
+        migrations = Migrations(shadow, state, self.history, self._journal, clock)
         self.canaries = Canaries(self.registry, keeping, self.gate, lambda: self.reloader.policy, clock)
         publisher = Publisher(
             self.registry,
@@ -140,6 +142,7 @@ class Runtime:
             keeping,
             self.examples,
             self.canaries,
+            migrations,
             clock,
             layout.runtime.max_live_generations,
         )
@@ -148,6 +151,7 @@ class Runtime:
             Scanner(layout, tree, self.sandbox, home),
             shadow,
             self.examples,
+            migrations,
             publisher,
             self.warden,
             self.gate,
@@ -164,6 +168,7 @@ class Runtime:
             self.history,
             keeping,
             self.canaries,
+            migrations,
             clock,
         )
         self.rollouts = Rollouts(self.registry, self.canaries, clock)

@@ -20,7 +20,6 @@ from evatui.kernel.admission.render import Texts, noted, render
 from evatui.kernel.admission.report import MANIFEST_FAULTS, Fault, Report, nearest
 from evatui.kernel.admission.roots import roots_used
 from evatui.kernel.admission.verdict import Candidate, Rejection, Verdict, places_in
-from evatui.kernel.admission.versions import check_supported
 from evatui.kernel.model.diagnostic import Diagnostic, Level, Reason, Span
 from evatui.kernel.model.ids import fold
 from evatui.kernel.model.permissions import ALL
@@ -37,6 +36,7 @@ _LUA_CODES = {
     Reason.LUA_LOAD_FAILED: "EVA-502",
     Reason.HEALTH_FAILED: "EVA-503",
     Reason.ISOLATION_UNAVAILABLE: "EVA-416",
+    Reason.MIGRATION_FAILED: "EVA-603",
 }
 _MAX_LUA_MESSAGE = 2_000
 
@@ -62,8 +62,6 @@ def admit(
     _check_gate(reading, layout)
     _check_roots(reading, layout)
     check_integrity(reading.raw, snapshot, report)
-    if not report.failed:
-        check_supported(reading.raw, report)
     shelf = shelf_of(reading.raw, snapshot)
     takes, takes_problems = check_schema(reading.raw, "input_schema", snapshot, shelf, report)
     gives, gives_problems = check_schema(reading.raw, "output_schema", snapshot, shelf, report)
@@ -122,7 +120,7 @@ def lua_rejection(
     """What loading a candidate ended in, as a refusal like any other.
 
     ``file`` is the script's or a module's path as the manifest has it. Without a file and a line the place is ``at``
-    in the manifest, or ``lua.entry`` (``lua.health_check`` of a health check).
+    in the manifest, or ``lua.entry`` (``lua.health_check`` of a health check, ``state.migrations`` of a migration).
     """
     span = _lua_span(candidate, file, line, reason, at)
     text = clean_line(message, _MAX_LUA_MESSAGE)
@@ -234,6 +232,8 @@ def _lua_span(candidate: Candidate, file: str | None, line: int | None, reason: 
         names.insert(0, "lua.health_check")
     if reason is Reason.ISOLATION_UNAVAILABLE:
         names.insert(0, "isolation")
+    if reason is Reason.MIGRATION_FAILED:
+        names[:0] = ["state.migrations", "state.schema_version"]
     names.insert(0, at)
     return next((candidate.places[name] for name in names if name in candidate.places), Span(candidate.path))
 

@@ -22,4 +22,11 @@ EXAMPLE_CODES = (
         "Examples are run on a new version before it serves: what they say is what callers rely on.",
         "Mend the handler, or the expectation where the new answer is meant; reload.examples: warn lets it serve.",
     ),
+    Code(
+        "EVA-603",
+        Reason.MIGRATION_FAILED,
+        "the state cannot be carried over",
+        "A version that does not find what the one before it stored would lose it. The old state is as it was.",
+        "Mend the migration, or add the one that is missing to state.migrations; going back takes a rollback.",
+    ),
 )

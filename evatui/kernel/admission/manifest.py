@@ -24,6 +24,7 @@ from evatui.kernel.model.manifest import (
     LuaSpec,
     Manifest,
     McpSpec,
+    Migration,
     ReloadPolicy,
     RuntimeGate,
     SideEffects,
@@ -135,6 +136,7 @@ def _build(raw: dict[str, Any], source: TrustSource) -> Manifest:
         runtime_gate=_gate(raw["runtime_gate"]),
         expose_as_capability=raw["expose_as_capability"],
         state_schema=raw["state"]["schema_version"],
+        migrations=tuple(Migration(one["from"], one["to"], one["entry"]) for one in raw["state"]["migrations"]),
         raw=MappingProxyType(raw),
     )
 

@@ -127,13 +127,6 @@ _MANIFEST = (
         "Calls to it end as NotFound until somebody does.",
         "Correct the name, or add the capability that provides it.",
     ),
-    Code(
-        "EVA-220",
-        Reason.MANIFEST_INVALID,
-        "not supported by this version",
-        "What is declared but not done would be a promise that nobody keeps.",
-        "Remove the block until a version of evatui supports it.",
-    ),
 )
 
 _SCHEMAS = (

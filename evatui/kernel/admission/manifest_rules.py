@@ -72,6 +72,20 @@ def _migration_goes_up(values: dict[str, Any], at: Pointer, report: Report) -> N
         report.fault(Fault.FORM, "a migration leads to a higher schema version than it comes from", (*at, "to"))
 
 
+def _migrations_fit(values: dict[str, Any], at: Pointer, report: Report) -> None:
+    steps: set[tuple[int, int]] = set()
+    for index, one in enumerate(values.get("migrations", ())):
+        if not {"from", "to"} <= one.keys():
+            continue
+        step, place = (one["from"], one["to"]), (*at, "migrations", index, "to")
+        if one["to"] > values.get("schema_version", one["to"]):
+            message = f"a migration leads beyond the schema version {values['schema_version']}"
+            report.fault(Fault.FORM, message, place)
+        elif step in steps:
+            report.fault(Fault.FORM, f"two migrations lead from {step[0]} to {step[1]}", place)
+        steps.add(step)
+
+
 def _belongs_to_kind(values: dict[str, Any], at: Pointer, report: Report) -> None:
     """What a kind requires, and what only it may have."""
     values["name"] = values["name"] or values.get("id", "")
@@ -265,7 +279,8 @@ MANIFEST = Record(
                 {
                     "schema_version": Field(Integer(), "Version of the durable state's form.", 1),
                     "migrations": Field(ListOf(_MIGRATION), "How old state becomes new.", []),
-                }
+                },
+                _migrations_fit,
             ),
             "The durable state.",
         ),

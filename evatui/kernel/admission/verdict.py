@@ -18,7 +18,15 @@ from evatui.kernel.workspace.snapshot import Snapshot
 
 __all__ = ["Candidate", "Rejection", "Verdict", "places_in"]
 
-_PLACES = (("id",), ("lua", "script"), ("lua", "entry"), ("lua", "health_check"), ("isolation",))
+_PLACES = (
+    ("id",),
+    ("lua", "script"),
+    ("lua", "entry"),
+    ("lua", "health_check"),
+    ("isolation",),
+    ("state", "schema_version"),
+    ("state", "migrations"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +115,7 @@ Verdict = Candidate | Rejection
 
 
 def places_in(document: Document | None) -> dict[str, Span]:
-    """``id``, ``lua.script``, ``lua.entry``, ``lua.health_check``, ``isolation``, as far as they are written there."""
+    """Those that later refusals may point at, such as ``lua.entry``, as far as they are written there."""
     report = Report(document, MANIFEST_FAULTS) if document is not None else None
     return {".".join(at): report.span(at) for at in _PLACES if report.node(at) is not None} if report else {}
 

@@ -51,11 +51,12 @@ class Asker:
         self.files = Files(parts.tree, parts.writer, parts.layout)
         self.actor = Actor(CallerType.CAPABILITY, scope.capability_id)
         self.reporting = Reporting(parts.clock.monotonic)
+        self._kind = "health check" if scope.carried is None else "migration"
 
     def require_effects(self, call: HostCall) -> None:
         """Raises ``PolicyDenied`` where nothing may be changed."""
         if not self.scope.effects:
-            raise failure(ErrorKind.POLICY_DENIED, f"{call.fn} is refused here: a health check may not change anything")
+            raise failure(ErrorKind.POLICY_DENIED, f"{call.fn} is refused here: a {self._kind} may not change anything")
 
     def announce(self, call: HostCall) -> None:
         """To be called before each effect, which may happen once this has returned. Blocking: it writes to a file.

@@ -10,6 +10,7 @@ from evatui.kernel.model.call import Actor, CallReport, CallRequest
 from evatui.kernel.model.manifest import Limits
 from evatui.kernel.model.permissions import Permissions
 from evatui.kernel.records.audit import AuditLog, Reservation
+from evatui.kernel.storage.carried_state import CarriedState
 
 __all__ = ["CallScope", "InvokePort"]
 
@@ -48,6 +49,8 @@ class CallScope:
     user: str | None = None
     tags: Mapping[str, str] = field(default_factory=dict)
     schema_version: int = 1
+    carried: CarriedState | None = None
+    """In place of the stored state, for a migration; what it sets there is no effect yet."""
     credentials: Callable[[], Mapping[str, Mapping[str, Any]]] = dict
     """By name, as the policy defines them, and as far as this version may use them."""
     reported: Callable[[], None] = _nobody_listens

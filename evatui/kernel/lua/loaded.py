@@ -139,6 +139,16 @@ class LoadedProgram:
         entry = self.program.health_check
         return await self._added(Trial(self, entry, allowed_s=allowed_s, host=host, host_calls=host_calls)).run()
 
+    async def migrate(
+        self, entry: str, rows: Any, *, allowed_s: float, host: HostPort, host_calls: int
+    ) -> tuple[Outcome, float]:
+        """Runs ``entry(ctx, rows)``, one of the program's migrations; how much of ``allowed_s`` that took, too.
+
+        Takes no slot.
+        """
+        trial = self._added(Trial(self, entry, (rows,), allowed_s=allowed_s, host=host, host_calls=host_calls))
+        return await trial.run(), trial.spent_s
+
     def enter(
         self,
         entry: str,

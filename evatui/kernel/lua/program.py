@@ -48,6 +48,7 @@ class Program:
     modules: Mapping[str, Chunk] = field(default_factory=lambda: MappingProxyType({}))
     entry: str = "invoke"
     health_check: str | None = None
+    migrations: tuple[str, ...] = ()
     memory_bytes: int = 16_777_216
     max_output_bytes: int = 262_144
     concurrency: int = 4
@@ -56,7 +57,8 @@ class Program:
 
     @property
     def entries(self) -> tuple[str, ...]:
-        return (self.entry,) if self.health_check is None else (self.entry, self.health_check)
+        checks = () if self.health_check is None else (self.health_check,)
+        return (self.entry, *checks, *self.migrations)
 
     @property
     def files(self) -> frozenset[str]:

@@ -1,4 +1,7 @@
-"""The load and the health check of a program: calls that nobody waits for, so only what they use is counted."""
+"""The load, the health check and the migrations of a program: only what they use of the machine is counted.
+
+Nobody waits for them as for a call.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,14 @@ class Trial(Call[Outcome]):
     """
 
     def __init__(
-        self, owner: Owner, entry: str | None, *, allowed_s: float, host: HostPort | None, host_calls: int
+        self,
+        owner: Owner,
+        entry: str | None,
+        arguments: tuple[Any, ...] = (),
+        *,
+        allowed_s: float,
+        host: HostPort | None,
+        host_calls: int,
     ) -> None:
         self._allowed = allowed_s
         self._turn: float | None = None
@@ -43,7 +53,7 @@ class Trial(Call[Outcome]):
         super().__init__(
             owner,
             entry,
-            (),
+            arguments,
             size=None,
             deadline=time.monotonic() + TURN_S + allowed_s,
             host=host,

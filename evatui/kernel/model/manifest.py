@@ -22,6 +22,7 @@ __all__ = [
     "LuaSpec",
     "Manifest",
     "McpSpec",
+    "Migration",
     "ReloadPolicy",
     "RuntimeGate",
     "SideEffects",
@@ -146,6 +147,15 @@ class McpSpec:
 
 
 @dataclass(frozen=True, slots=True)
+class Migration:
+    """The function ``entry`` carries state of the schema ``source`` over to ``target``."""
+
+    source: int
+    target: int
+    entry: str
+
+
+@dataclass(frozen=True, slots=True)
 class RuntimeGate:
     allowed_modes: tuple[str, ...] = ("normal",)
     disallow_team_worker: bool = True
@@ -179,6 +189,7 @@ class Manifest:
     """Has an MCP handler its capability names for everybody, too?"""
     state_schema: int = 1
     """Version of the durable state: its keys are kept apart from those of other versions."""
+    migrations: tuple[Migration, ...] = ()
     raw: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     """The manifest as read, with every default filled in: what ``inspect`` shows."""
 

@@ -14,6 +14,7 @@ from evatui.kernel.registry.capability import KEPT_FOR_ROLLBACK, Capability
 from evatui.kernel.registry.generation import GenerationId
 from evatui.kernel.storage.content_store import ContentStore
 from evatui.kernel.storage.history import History, Quarantine
+from evatui.kernel.storage.state_store import StateStore
 
 __all__ = ["Keeping"]
 
@@ -23,8 +24,9 @@ _RETAIN_EVERY = 100
 class Keeping:
     """Every method may raise `StorageError`."""
 
-    def __init__(self, history: History, store: ContentStore, clock: Clock) -> None:
+    def __init__(self, history: History, store: ContentStore, state: StateStore, clock: Clock) -> None:
         self._history = history
+        self._state = state
         self._store = store
         self._clock = clock
         self._keeping = threading.Lock()
@@ -34,11 +36,20 @@ class Keeping:
         """Blocking. So that it can be brought back."""
         with self._keeping:  # what is just being saved is not in the history yet, and must not be let go of
             self._store.save(candidate.snapshot)
-            self._history.serves(candidate.id, name.number, self._clock.now())
+            self._history.serves(candidate.id, name.number, self._clock.now(), candidate.manifest.state_schema)
             if self._kept % _RETAIN_EVERY == 0:
                 served = self._history.served(KEPT_FOR_ROLLBACK)
                 self._store.retain({one.digest for versions in served.values() for one in versions})
             self._kept += 1
+            if len(self._state.schemas(candidate.id)) > 1:
+                self._prune(candidate.id)
+
+    def _prune(self, capability_id: str) -> None:
+        """State of a schema goes with the last version of it that can be brought back."""
+        kept = self._history.served(KEPT_FOR_ROLLBACK)[capability_id]
+        schemas = [one.state_schema for one in kept if one.state_schema is not None]
+        if len(schemas) == len(kept):
+            self._state.prune(capability_id, schemas)
 
     async def quarantine(
         self, capability: Capability, digests: Set[str], source: GenerationId | None, actor: Actor

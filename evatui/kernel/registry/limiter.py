@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from evatui.kernel.model.clock import Clock
 from evatui.kernel.model.errors import ErrorKind, failure
@@ -28,6 +29,9 @@ class Limiter:
         self._clock = clock
         self._running = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
+        self._held = False
+        self._idle = asyncio.Event()
+        self._idle.set()
 
     @property
     def running(self) -> int:
@@ -42,21 +46,35 @@ class Limiter:
         self._concurrency = concurrency
         self._admit()
 
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """Meanwhile calls wait, as many as come; only those go on that descend from one that runs."""
+        self._held = True
+        try:
+            yield
+        finally:
+            self._held = False
+            self._admit()
+
+    async def idle(self) -> None:
+        """Until no call has a slot."""
+        await self._idle.wait()
+
     async def acquire(self, deadline: float, ancestors: Sequence[str] = ()) -> None:
         """Takes a slot, in line. ``deadline`` is on the monotonic clock, in seconds.
 
-        Raises `CallFailed`: ``ConcurrencyLimited`` where the queue is full or the wait would be for
-        a slot that the call's own ancestor holds, ``Timeout`` where the deadline passes in line.
+        Raises `CallFailed`: ``ConcurrencyLimited`` where the queue is full (during a hold it never is) or the
+        wait would be for a slot that the call's own ancestor holds, ``Timeout`` where the deadline passes in line.
         """
-        if self._running < self._concurrency and not self.queued:
-            self._running += 1
+        if self._running < self._concurrency and (self._id in ancestors if self._held else not self.queued):
+            self._take()
             return
         if self._id in ancestors:
             raise failure(
                 ErrorKind.CONCURRENCY_LIMITED,
                 f"{self._id} is full and this call descends from one of its own calls: waiting could never end",
             )
-        if self.queued >= QUEUE_FACTOR * self._concurrency:
+        if not self._held and self.queued >= QUEUE_FACTOR * self._concurrency:
             raise failure(
                 ErrorKind.CONCURRENCY_LIMITED,
                 f"{self._id} runs {self._running} calls and {self.queued} wait: the queue is full",
@@ -82,11 +100,17 @@ class Limiter:
 
     def release(self) -> None:
         self._running -= 1
+        if not self._running:
+            self._idle.set()
         self._admit()
 
+    def _take(self) -> None:
+        self._running += 1
+        self._idle.clear()
+
     def _admit(self) -> None:
-        while self._waiting and self._running < self._concurrency:
+        while self._waiting and self._running < self._concurrency and not self._held:
             future = self._waiting.popleft()
             if not future.done():
-                self._running += 1
+                self._take()
                 future.set_result(None)

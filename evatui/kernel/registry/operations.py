@@ -15,6 +15,7 @@ from evatui.kernel.records.codes import Code, Outcome
 from evatui.kernel.registry.capability import Capability, Kept
 from evatui.kernel.registry.generation import GenerationId
 from evatui.kernel.registry.keeping import Keeping
+from evatui.kernel.registry.migrations import Migrations
 from evatui.kernel.registry.receipt import Receipt, guard
 from evatui.kernel.registry.registry import Registry
 from evatui.kernel.registry.reload import Reloader
@@ -38,6 +39,7 @@ class Operations:
         history: History,
         keeping: Keeping,
         canaries: Canaries,
+        migrations: Migrations,
         clock: Clock,
     ) -> None:
         self._registry = registry
@@ -47,6 +49,7 @@ class Operations:
         self._history = history
         self._keeping = keeping
         self._canaries = canaries
+        self._migrations = migrations
         self._clock = clock
 
     async def drain(self, capability_id: str, actor: Actor, if_generation: str | None = None) -> Receipt:
@@ -104,11 +107,13 @@ class Operations:
         to: str | None = None,
         if_generation: str | None = None,
         cause: str = "",
+        lose_state: bool = False,
     ) -> Receipt:
         """Serves an earlier version again, as a new generation; the one it replaces is quarantined.
 
         Also where its files are gone, and after a restart. Without ``to`` it is the latest that was never rolled back;
-        while a canary is tried out, that is what serves beside it.
+        while a canary is tried out, that is what serves beside it. Raises ``Conflict`` with ``details.lost_keys``
+        where it would not see what was stored since, but for ``lose_state``.
         """
         started = self._clock.monotonic()
         capability = self._remembered(capability_id)
@@ -121,6 +126,8 @@ class Operations:
         source, gone = _name(capability), capability.gone
         bad = capability.active.digest if capability.active else ABSENT if gone else capability.disk_digest
         candidate = await self._restoring.admitted(capability, kept)
+        if not lose_state:
+            await self._migrations.refuse_loss(capability, candidate, kept.name)
         guard(capability, if_generation)
         before, held = frozenset(capability.quarantined), capability.hold
         # Before it is loaded, as a look at the disk may come in between; and never what comes back itself.

@@ -18,6 +18,7 @@ from evatui.kernel.registry.examples import Examples, Tried
 from evatui.kernel.registry.gate import Gate
 from evatui.kernel.registry.generation import GenerationId
 from evatui.kernel.registry.keeping import Keeping
+from evatui.kernel.registry.migrations import Migrations
 from evatui.kernel.registry.registry import SUPERSEDED, Registry
 from evatui.kernel.registry.rollout.canaries import Canaries
 from evatui.kernel.registry.rollout.trial import trial_of
@@ -49,6 +50,17 @@ class _Coming:
     task: asyncio.Task[Ended]
 
 
+@dataclass(frozen=True, slots=True)
+class _Entering:
+    """A version that has shown that it works; ``ticket`` is None where an operator ordered it."""
+
+    candidate: Candidate
+    program: LoadedProgram
+    name: GenerationId
+    tried: Tried
+    ticket: int | None
+
+
 class Publisher:
     """At most ``max_live`` generations of a capability hold Lua states: further ones wait."""
 
@@ -61,6 +73,7 @@ class Publisher:
         keeping: Keeping,
         examples: Examples,
         canaries: Canaries,
+        migrations: Migrations,
         clock: Clock,
         max_live: int,
     ) -> None:
@@ -71,6 +84,7 @@ class Publisher:
         self._keeping = keeping
         self._examples = examples
         self._canaries = canaries
+        self._migrations = migrations
         self._clock = clock
         self._max_live = max_live
         self._coming: dict[str, _Coming] = {}
@@ -163,7 +177,7 @@ class Publisher:
         if isinstance(loaded, Rejection):
             registry.refuse(capability, loaded, actor)
             return Ended(rejected=loaded)
-        published = False
+        ended = Ended()
         try:
             name = await self._name(capability, candidate, fresh=fresh)
             registry.shadow_loaded(capability, name, actor)
@@ -176,29 +190,58 @@ class Publisher:
             if refusal is not None:
                 registry.refuse(capability, refusal, actor)
                 return Ended(rejected=refusal, tried=tried)
-            beside = ticket is not None and self._canaries.wanted(capability, candidate)
-            now = await asyncio.to_thread(self._pass, capability, candidate, ruling, name, ticket, fresh, beside)
-            if _overtaken(capability, ticket) or (beside and capability.active is None):
-                registry.forget_attempt(capability, actor)
-                return Ended()
-            if now.held and ticket is not None:
-                registry.hold(capability, candidate, now, actor)
-                return Ended(held=now, tried=tried)
-            if ticket is not None:
-                capability.quarantined.discard(ABSENT)
-            self._shadow.settle(candidate, loaded)
-            published = True
-            if beside:
-                self._canaries.start(capability, candidate, loaded, name, actor)
-                return Ended(name, tried=tried)
-            new = ticket is not None and not (capability.kept and capability.kept[0].digest == candidate.digest)
-            registry.publish(capability, candidate, loaded, name, actor)
-            settings, began = now.policy.settings["rollback"], self._clock.monotonic()
-            capability.trial = trial_of(candidate.manifest, settings, began) if new else None
-            return Ended(name, tried=tried)
+            entering = _Entering(candidate, loaded, name, tried, ticket)
+            ended = await self._carry(capability, entering, ruling, actor, fresh)
+            return ended
         finally:
-            if not published:
+            if ended.name is None:
                 loaded.close()
+
+    async def _carry(
+        self, capability: Capability, entering: _Entering, ruling: Ruling, actor: Actor, fresh: bool
+    ) -> Ended:
+        """Its state first: what waits for a person must not hold up any call for that."""
+        candidate, ordered = entering.candidate, entering.ticket is None
+        if await self._migrations.changes(capability, candidate) and not ordered:
+            now = await asyncio.to_thread(self._gate.rule_again, candidate, ruling)
+            if now.held and not _overtaken(capability, entering.ticket):
+                self._registry.hold(capability, candidate, now, actor)
+                return Ended(held=now, tried=entering.tried)
+        carried = self._migrations.carried(
+            capability, candidate, entering.program, entering.name, actor, ordered=ordered
+        )
+        async with carried as refusal:
+            if refusal is not None:
+                self._registry.refuse(capability, refusal, actor)
+                return Ended(rejected=refusal, tried=entering.tried)
+            return await self._switch(capability, entering, ruling, actor, fresh)
+
+    async def _switch(
+        self, capability: Capability, entering: _Entering, ruling: Ruling, actor: Actor, fresh: bool
+    ) -> Ended:
+        registry, candidate, ticket = self._registry, entering.candidate, entering.ticket
+        if _overtaken(capability, ticket):
+            registry.forget_attempt(capability, actor)
+            return Ended()
+        beside = ticket is not None and self._canaries.wanted(capability, candidate)
+        now = await asyncio.to_thread(self._pass, capability, candidate, ruling, entering.name, ticket, fresh, beside)
+        if _overtaken(capability, ticket) or (beside and capability.active is None):
+            registry.forget_attempt(capability, actor)
+            return Ended()
+        if now.held and ticket is not None:
+            registry.hold(capability, candidate, now, actor)
+            return Ended(held=now, tried=entering.tried)
+        if ticket is not None:
+            capability.quarantined.discard(ABSENT)
+        self._shadow.settle(candidate, entering.program)
+        if beside:
+            self._canaries.start(capability, candidate, entering.program, entering.name, actor)
+            return Ended(entering.name, tried=entering.tried)
+        new = ticket is not None and not (capability.kept and capability.kept[0].digest == candidate.digest)
+        registry.publish(capability, candidate, entering.program, entering.name, actor)
+        settings, began = now.policy.settings["rollback"], self._clock.monotonic()
+        capability.trial = trial_of(candidate.manifest, settings, began) if new else None
+        return Ended(entering.name, tried=entering.tried)
 
     async def _tried(
         self, capability: Capability, candidate: Candidate, loaded: LoadedProgram, ticket: int | None

@@ -20,6 +20,7 @@ from evatui.kernel.records.codes import Code, Outcome
 from evatui.kernel.registry.capability import Capability
 from evatui.kernel.registry.examples import Examples
 from evatui.kernel.registry.gate import Gate
+from evatui.kernel.registry.migrations import Migrations
 from evatui.kernel.registry.plan import KNOWN, Action, Change, compare, main_verdicts, plan_digest
 from evatui.kernel.registry.publisher import Publisher
 from evatui.kernel.registry.registry import SUPERSEDED, Registry
@@ -55,6 +56,7 @@ class Reloader:
         scanner: Scanner,
         shadow: Shadow,
         examples: Examples,
+        migrations: Migrations,
         publisher: Publisher,
         warden: Warden,
         gate: Gate,
@@ -71,6 +73,7 @@ class Reloader:
         self._scanner = scanner
         self._shadow = shadow
         self._examples = examples
+        self._migrations = migrations
         self._publisher = publisher
         self._warden = warden
         self._gate = gate
@@ -216,10 +219,12 @@ class Reloader:
             return replace(change, action=Action.REJECT, verdict=loaded)
         try:
             refusal = await self._shadow.health(candidate, loaded, "plan", loaded.load_s)
+            serving = self._registry.capabilities.get(change.key)
             if refusal is None:
-                serving = self._registry.capabilities.get(change.key)
                 tried = await self._examples.tried(candidate, loaded, serving.active if serving else None)
                 change, refusal = replace(change, tried=tried), tried.refusal(candidate)
+            if refusal is None:
+                refusal = await self._migrations.rehearsed(serving, candidate, loaded)
         finally:
             loaded.close()
         if refusal is not None:

@@ -19,6 +19,7 @@ from evatui.kernel.model.ids import new_id
 from evatui.kernel.model.permissions import Permissions
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.registry.warden import Warden
+from evatui.kernel.storage.carried_state import CarriedState
 from evatui.kernel.storage.database import StorageError
 
 __all__ = ["SHADOW_SECONDS", "Shadow", "broken"]
@@ -56,10 +57,10 @@ class Shadow:
         except LoadFailed as failed:
             if failed.kind is ErrorKind.UNAVAILABLE:
                 return _refused(candidate, Reason.ISOLATION_UNAVAILABLE, failed.message, None, None)
-            lua = candidate.manifest.lua
-            at = "lua.health_check" if failed.missing and failed.missing != lua.entry else "lua.entry"
-            near = function_near(candidate.snapshot.files[lua.script].data, failed.missing) if failed.missing else None
+            script = candidate.snapshot.files[candidate.manifest.lua.script].data
+            near = function_near(script, failed.missing) if failed.missing else None
             told = f"{failed.message}; did you mean {near}?" if near else failed.message
+            at = _named(candidate, failed.missing)
             return _refused(candidate, Reason.LUA_LOAD_FAILED, told, failed.file, failed.line, at)
 
     def settle(self, candidate: Candidate, program: LoadedProgram) -> None:
@@ -79,8 +80,33 @@ class Shadow:
         host = self.bind(candidate, generation, self._clock.monotonic() + TURN_S + allowed)
         return _unhealthy(candidate, await program.health(allowed_s=allowed, host=host))
 
-    def bind(self, candidate: Candidate, generation: str, deadline: float) -> BoundHost:
-        """A host for a version that does not serve: it answers reads and refuses effects."""
+    async def migrate(
+        self,
+        candidate: Candidate,
+        program: LoadedProgram,
+        generation: str,
+        entry: str,
+        carried: CarriedState,
+        spent_s: float,
+    ) -> tuple[Rejection | None, float]:
+        """Runs a migration into ``carried``, with a host that answers reads and refuses all other effects.
+
+        ``spent_s`` is what the steps before it have used of the time that all have together, and comes back with
+        what this one used.
+        """
+        allowed = max(0.0, _allowed(candidate) - spent_s)
+        host = self.bind(candidate, generation, self._clock.monotonic() + TURN_S + allowed, carried)
+        rows = [{"key": row.key, "value": row.value, "version": row.version} for row in carried.old]
+        calls = candidate.manifest.limits.host_calls
+        outcome, spent = await program.migrate(entry, rows, allowed_s=allowed, host=host, host_calls=calls)
+        if isinstance(outcome, Returned) and not _says_no(outcome.value):
+            return None, spent_s + spent
+        return _failed(candidate, outcome, Reason.MIGRATION_FAILED, entry), spent_s + spent
+
+    def bind(
+        self, candidate: Candidate, generation: str, deadline: float, carried: CarriedState | None = None
+    ) -> BoundHost:
+        """A host for a version that does not serve: it answers reads and refuses effects, but into ``carried``."""
         return self._host.bind(
             CallScope(
                 capability_id=candidate.manifest.id,
@@ -91,6 +117,7 @@ class Shadow:
                 permissions=lambda: self._permissions(candidate),
                 limits=candidate.manifest.limits,
                 schema_version=candidate.manifest.state_schema,
+                carried=carried,
                 effects=False,
                 caller=KERNEL,
             )
@@ -109,6 +136,7 @@ def _program(candidate: Candidate) -> Program:
         modules={name: Chunk(path, files[path].data) for name, path in manifest.lua.modules.items()},
         entry=manifest.lua.entry,
         health_check=manifest.lua.health_check,
+        migrations=tuple(dict.fromkeys(migration.entry for migration in manifest.migrations)),
         memory_bytes=manifest.limits.memory_bytes,
         max_output_bytes=manifest.limits.max_output_bytes,
         concurrency=manifest.limits.concurrency,
@@ -116,15 +144,31 @@ def _program(candidate: Candidate) -> Program:
     )
 
 
-def _unhealthy(candidate: Candidate, outcome: Outcome) -> Rejection | None:
+def _named(candidate: Candidate, function: str) -> str:
+    """Where the manifest names a function that the script does not have."""
     lua = candidate.manifest.lua
-    file = lua.script
-    line = function_line(candidate.snapshot.files[lua.script].data, lua.health_check or "")
+    if function in ("", lua.entry):
+        return "lua.entry"
+    return "lua.health_check" if function == lua.health_check else "state.migrations"
+
+
+def _unhealthy(candidate: Candidate, outcome: Outcome) -> Rejection | None:
+    if isinstance(outcome, Returned) and isinstance(outcome.value, dict) and outcome.value.get("ok") is True:
+        return None
+    return _failed(candidate, outcome, Reason.HEALTH_FAILED, candidate.manifest.lua.health_check or "")
+
+
+def _says_no(value: object) -> bool:
+    return value is False or (isinstance(value, dict) and "ok" in value and value["ok"] is not True)
+
+
+def _failed(candidate: Candidate, outcome: Outcome, reason: Reason, function: str) -> Rejection:
+    """``function`` is the one that ended in ``outcome``: shown, where that names no place of its own."""
+    file: str | None = candidate.manifest.lua.script
+    line = function_line(candidate.snapshot.files[candidate.manifest.lua.script].data, function)
     match outcome:
-        case Returned(value) if isinstance(value, dict) and value.get("ok") is True:
-            return None
         case Returned(value):
-            message = _told(value)
+            message = _told(value, function)
         case Raised():
             message = outcome.message
             file, line = (outcome.file, outcome.line) if outcome.file is not None else (file, line)
@@ -132,7 +176,7 @@ def _unhealthy(candidate: Candidate, outcome: Outcome) -> Rejection | None:
             message = f"{kind}: {text}"
         case BadValue(path, text):
             message = f"the answer cannot be read at {path}: {text}"
-    return _refused(candidate, Reason.HEALTH_FAILED, message, file, line)
+    return _refused(candidate, reason, message, file, line)
 
 
 def _refused(
@@ -143,14 +187,14 @@ def _refused(
     return lua_rejection(candidate, reason=reason, message=told, file=file, line=line, at=at)
 
 
-def _told(value: object) -> str:
-    """The reason that a health check gave in one of the usual places."""
+def _told(value: object, function: str) -> str:
+    """The reason that a function gave in one of the usual places."""
     if not isinstance(value, dict):
-        return "health_check must return {ok = true}"
+        return f"{function} must return {{ok = true}}"
     error = value.get("error")
     given = error.get("message") if isinstance(error, dict) else error
     told = given if given is not None else value.get("message", value.get("reason"))
-    return clean_line(told) if isinstance(told, str) else "health_check did not return {ok = true}"
+    return clean_line(told) if isinstance(told, str) else f"{function} did not return {{ok = true}}"
 
 
 def broken(candidate: Candidate, error: Exception) -> Rejection:

@@ -42,6 +42,7 @@ class Served:
     version: str
     digest: str
     at: str
+    state_schema: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,13 +115,21 @@ class History:
         with self._database.transaction() as rows:
             return {name: Hold(hold) for name, hold in rows.execute("SELECT capability_id, hold FROM holds")}
 
-    def serves(self, capability_id: str, number: int, at: dt.datetime) -> None:
-        """The generation goes into service."""
+    def serves(self, capability_id: str, number: int, at: dt.datetime, state_schema: int | None = None) -> None:
+        """The generation goes into service, with state of that schema."""
         with self._database.transaction() as rows:
             rows.execute(
-                "INSERT INTO servings (capability_id, generation, at) VALUES (?, ?, ?)",
-                (capability_id, number, rfc3339(at)),
+                "INSERT INTO servings (capability_id, generation, at, state_schema) VALUES (?, ?, ?, ?)",
+                (capability_id, number, rfc3339(at), state_schema),
             )
+
+    def state_schema(self, capability_id: str) -> int | None:
+        """Of what went into service last; None where that is not known."""
+        with self._database.reading() as rows:
+            found = rows.execute(
+                "SELECT state_schema FROM servings WHERE capability_id = ? ORDER BY seq DESC LIMIT 1", (capability_id,)
+            ).fetchone()
+        return found[0] if found else None
 
     def served(self, most: int) -> dict[str, list[Served]]:
         """What served of each id, the latest first, each digest once, at most ``most`` of an id.
@@ -130,8 +139,8 @@ class History:
         found: dict[str, list[Served]] = {}
         with self._database.transaction() as rows:
             for capability_id, *fields in rows.execute(
-                "SELECT capability_id, number, generation_id, version, digest, at FROM ("
-                " SELECT g.capability_id, g.number, g.generation_id, g.version, g.digest, s.at, s.seq,"
+                "SELECT capability_id, number, generation_id, version, digest, at, state_schema FROM ("
+                " SELECT g.capability_id, g.number, g.generation_id, g.version, g.digest, s.at, s.state_schema, s.seq,"
                 "  row_number() OVER (PARTITION BY g.capability_id, g.digest ORDER BY s.seq DESC) AS latest"
                 "  FROM servings AS s JOIN generations AS g ON g.number = s.generation"
                 ") WHERE latest = 1 ORDER BY seq DESC"

@@ -92,6 +92,10 @@ STATE: Final = (
     );
     CREATE INDEX rejections_by_subject ON rejections (subject, seq);
     """,
+    """
+    ALTER TABLE state ADD COLUMN migrated INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE servings ADD COLUMN state_schema INTEGER;
+    """,
 )
 """Of ``state.db``. The step at index n leads from schema n to n + 1; a step that was published is never changed."""
 

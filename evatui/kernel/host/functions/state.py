@@ -16,7 +16,10 @@ def state_get(asker: Asker, given: Arguments, call: HostCall) -> dict[str, Any]:
     key, default = _key(given, call), given.take_value("default")
     given.done()
     scope = asker.scope
-    value, version = asker.parts.state.get(scope.capability_id, scope.schema_version, key)
+    if scope.carried is not None:
+        value, version = scope.carried.get(key)
+    else:
+        value, version = asker.parts.state.get(scope.capability_id, scope.schema_version, key)
     return {"value": default if value is MISSING else value, "version": version}
 
 
@@ -25,6 +28,8 @@ def state_set(asker: Asker, given: Arguments, call: HostCall) -> dict[str, Any]:
     expected = given.take_number("expected_version", None, 0, MAX_WHOLE)
     given.done()
     scope = asker.scope
+    if scope.carried is not None:
+        return {"version": scope.carried.set(key, value, expected)}
     asker.announce(call)
     version = asker.parts.state.set(
         scope.capability_id, scope.schema_version, key, value, expected, scope.limits.state_bytes

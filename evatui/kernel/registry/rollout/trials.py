@@ -81,7 +81,7 @@ class Trials:
         schema = generation.manifest.state_schema
         if (await self._restoring.admitted(capability, target)).manifest.state_schema == schema:
             return False
-        return await asyncio.to_thread(self._state.written, capability.id, schema)
+        return bool(await asyncio.to_thread(self._state.written, capability.id, schema))
 
     def _tell(self, capability: Capability, name: str, cause: str, problem: str) -> None:
         journal = self._registry.journal
