@@ -160,11 +160,16 @@ def enable(settings: Settings, id: str) -> Answer:
 @capability.command()
 @click.argument("id")
 @click.option("--to", metavar="GENERATION", help="The generation to serve again; default: the previous one.")
+@click.option("--lose-state", is_flag=True, help="Also where it does not see what was stored under a newer schema.")
 @_GUARD
 @click.pass_obj
-def rollback(settings: Settings, id: str, to: str | None, if_generation: str | None) -> Answer:
-    """Serve an earlier generation again."""
-    return _receipt(settings, "capability.rollback", id=id, to=to, if_generation=if_generation)
+def rollback(settings: Settings, id: str, to: str | None, lose_state: bool, if_generation: str | None) -> Answer:
+    """Serve an earlier generation again.
+
+    Where that loses state it is refused, and says which keys; --lose-state or --if-generation says that it is meant.
+    """
+    lose = {"lose_state": True} if lose_state or if_generation else {}
+    return _receipt(settings, "capability.rollback", id=id, to=to, if_generation=if_generation, **lose)
 
 
 @capability.command()

@@ -23,6 +23,7 @@ from evatui.cli.rollout import add_rollout
 from evatui.cli.runtime import runtime
 from evatui.cli.screen import Screen
 from evatui.cli.show import show_status
+from evatui.cli.state import state
 from evatui.cli.testing import test
 from evatui.cli.trust import trust
 from evatui.control.opening import operator_home, workspace_root
@@ -45,6 +46,7 @@ def eva() -> None:
 
 eva.add_command(capability)
 eva.add_command(audit)
+eva.add_command(state)
 eva.add_command(trust)
 eva.add_command(schema)
 eva.add_command(runtime)

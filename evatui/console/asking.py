@@ -9,6 +9,7 @@ from evatui.console.view.cli import command_line
 from evatui.console.view.ink import EMPTY, Ink, Line, line, wrap, wrapped
 from evatui.console.view.sent import Sent
 from evatui.control.commands import COMMANDS, Danger
+from evatui.control.operator import CommandFailed
 from evatui.control.snapshot import CapabilityRow
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Asking"]
 
 Source = Callable[[int], Sequence[Line]]
+Refused = Callable[[CommandFailed], None]
 
 
 class Asking:
@@ -30,10 +32,18 @@ class Asking:
         return await self._app.commands.run(command, **params)
 
     def guarded(
-        self, row: CapabilityRow, command: str, params: dict[str, Any], title: str, lines: Sequence[Line], verb: str
+        self,
+        row: CapabilityRow,
+        command: str,
+        params: dict[str, Any],
+        title: str,
+        lines: Sequence[Line],
+        verb: str,
+        *,
+        refused: Refused | None = None,
     ) -> None:
         """Refused where ``row`` serves something else by the time of the answer."""
-        self.confirm(command, params, title, wrapped(lines), verb, seen=row)
+        self.confirm(command, params, title, wrapped(lines), verb, seen=row, refused=refused)
 
     def confirm(
         self,
@@ -47,8 +57,10 @@ class Asking:
         danger: Danger | None = None,
         keep: str = "cancel",
         kept: Line | None = None,
+        refused: Refused | None = None,
     ) -> None:
-        """``danger`` is that of the command, where none is given; ``kept`` is said where nothing is done."""
+        """``danger`` is that of the command, where none is given; ``kept`` is said where nothing is done, and
+        ``refused`` hears why the command was."""
         from evatui.console.screens.confirm import Confirm
 
         def answered(sure: bool | None) -> None:
@@ -59,7 +71,7 @@ class Asking:
                     line(("✗ Conflict ", Ink.BAD), f"{seen.id} moved to {now} since you looked: review again")
                 )
             else:
-                self._run(command, params, verb)
+                self._run(command, params, verb, refused)
 
         level = COMMANDS[command].danger if danger is None else danger
         shown = self._with_line(source, command, params)
@@ -77,9 +89,14 @@ class Asking:
 
         self._app.push_screen(Typed(title, self._with_line(source, command, params), verb, name), answered)
 
-    def _run(self, command: str, params: dict[str, Any], verb: str) -> None:
+    def _run(self, command: str, params: dict[str, Any], verb: str, refused: Refused | None = None) -> None:
         self._app.say(line(("… ", Ink.INFO), f"{verb} "))
-        self._app.run_worker(self.send(command, **params), exit_on_error=False)
+        self._app.run_worker(self._sent(command, params, refused), exit_on_error=False)
+
+    async def _sent(self, command: str, params: dict[str, Any], refused: Refused | None) -> None:
+        sent = await self.send(command, **params)
+        if sent.failed is not None and refused is not None:
+            refused(sent.failed)
 
     def _with_line(self, source: Source, command: str, params: dict[str, Any]) -> Source:
         equal = line((command_line(command, params), Ink.DIM))

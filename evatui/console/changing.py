@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from evatui.console.asking import Asking
@@ -14,13 +14,15 @@ from evatui.console.view.table import Column, Row
 from evatui.console.view.words import clock, state_label
 from evatui.control.commands import COMMANDS, Danger
 from evatui.control.deciding import HeldRow
-from evatui.control.operator import OnProgress
+from evatui.control.operator import CommandFailed, OnProgress
 from evatui.control.snapshot import CapabilityRow, GenerationRow, RejectionRow
 
 if TYPE_CHECKING:
     from evatui.console.stage import Stage
 
 __all__ = ["Changing"]
+
+_KEYS_SHOWN = 8
 
 
 class Changing:
@@ -119,7 +121,24 @@ class Changing:
             line(("The version on disk is held until it changes.", Ink.DIM)),
         )
         params = {"id": row.id, "to": item.number, "if_generation": row.generation}
-        self._asking.guarded(row, "capability.rollback", params, f"Roll back to {item.number}?", lines, "roll back")
+        title = f"Roll back to {item.number}?"
+
+        def refused(failed: CommandFailed) -> None:
+            if keys := failed.context.get("lost_keys"):
+                self._lose(row, params, title, keys)
+
+        self._asking.guarded(row, "capability.rollback", params, title, lines, "roll back", refused=refused)
+
+    def _lose(self, row: CapabilityRow, params: dict[str, Any], title: str, keys: Sequence[str]) -> None:
+        """What was stored since is not what a slip of the finger may lose."""
+        lines = (
+            line((row.id, Ink.STRONG), ("  what was stored since would be lost:", Ink.BAD)),
+            *(line(f"  {key}") for key in keys[:_KEYS_SHOWN]),
+            *((line((f"  and {len(keys) - _KEYS_SHOWN} more", Ink.DIM)),) if len(keys) > _KEYS_SHOWN else ()),
+            line(("It reads its state as it was before the newer schema: eva state list ", Ink.DIM), row.id),
+        )
+        params = {**params, "lose_state": True}
+        self._asking.typed("capability.rollback", params, title, wrapped(lines), "roll back", row.id)
 
     def _drain(self) -> None:
         row = self._row()

@@ -67,6 +67,11 @@ _ALL = (
     Command("trust.give", "Trust the workspace with all of that", Danger.DIALOG, effects=True),
     Command("trust.revoke", "Trust the workspace with nothing of it any more", Danger.DIALOG, effects=True),
     Command("runtime.restart", "Let calls end, build the runtime anew, apply what waited", Danger.DIALOG, True, True),
+    Command("state.list", "What capabilities have stored: keys, versions, bytes, schemas"),
+    Command("state.get", "A stored value"),
+    Command(
+        "state.delete", "Delete what a capability has stored under a key, or all of it", Danger.TYPED, effects=True
+    ),
     Command("audit.tail", "The newest audit records"),
     Command("audit.query", "The audit records that match, by capability, generation, request, actor, code, time"),
     Command("audit.verify", "Is every audit record the one that was written, and in its place"),

@@ -27,6 +27,7 @@ from evatui.control.queries import Queries, known
 from evatui.control.routes import routed
 from evatui.control.snapshot import ConsoleSnapshot, Cursor, Indicator
 from evatui.control.standings import SERVING, refused
+from evatui.control.stored import Stored
 from evatui.control.testing import tested
 from evatui.control.view import View
 from evatui.kernel.model.call import Actor, CallRequest
@@ -81,6 +82,7 @@ class Desk:
             "runtime.restart": self._anew,
             **Queries(runtime).answers,
             **orders(runtime),
+            **Stored(runtime).work,
         }
 
     def shut(self, standing: Indicator) -> None:

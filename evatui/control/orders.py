@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Protocol
 
-from evatui.control.params import Params, read_needed, read_text
+from evatui.control.params import Params, read_flag, read_needed, read_text
 from evatui.kernel.model.call import Actor
 from evatui.kernel.registry.receipt import Receipt
 from evatui.runtime import Runtime
@@ -37,7 +37,8 @@ def orders(runtime: Runtime) -> Mapping[str, Order]:
 
     def rollback(params: Params, actor: Actor) -> Awaitable[Receipt]:
         to, seen = read_text(params, "to"), read_text(params, "if_generation")
-        return operations.rollback(read_needed(params, "id"), actor, to, seen)
+        lose_state = read_flag(params, "lose_state")
+        return operations.rollback(read_needed(params, "id"), actor, to, seen, lose_state=lose_state)
 
     async def undo(params: Params, actor: Actor) -> dict[str, Any]:
         return (await undoing.undo(read_needed(params, "id"), actor, read_text(params, "if_generation"))).to_json()

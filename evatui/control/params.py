@@ -15,6 +15,7 @@ from evatui.kernel.model.ids import new_id
 
 __all__ = [
     "Params",
+    "read_flag",
     "read_ids",
     "read_needed",
     "read_number",
@@ -77,6 +78,13 @@ def read_number(params: Params, key: str) -> int | None:
     if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
         raise _unfit(key, "a whole number, not negative")
     return value
+
+
+def read_flag(params: Params, key: str) -> bool:
+    value = params.get(key)
+    if not isinstance(value, bool | None):
+        raise _unfit(key, "true or false")
+    return bool(value)
 
 
 def read_ids(params: Params) -> tuple[str, ...]:

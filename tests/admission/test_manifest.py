@@ -7,7 +7,7 @@ import hashlib
 import pytest
 
 from evatui.kernel.model.diagnostic import Level
-from evatui.kernel.model.manifest import AuditLevel, ExamplesPolicy, Kind, SideEffects, TrustSource
+from evatui.kernel.model.manifest import AuditLevel, ExamplesPolicy, Kind, Migration, SideEffects, TrustSource
 from evatui.kernel.model.permissions import Network
 from evatui.kernel.workspace.layout import Layout
 from tests.admission.harness import MANIFEST, NOTES, accepted, edited, judge, line_of, only, refused
@@ -286,22 +286,25 @@ def test_a_disabled_manifest_is_checked_like_any_other(layout: Layout) -> None:
     refused(judge(edited(manifest=("enabled: true\npriority: 60", "enabled: false\npriority: 600")), layout))
 
 
+def test_migrations_are_read(layout: Layout) -> None:
+    state = "{schema_version: 4, migrations: [{from: 3, to: 4, entry: up}]}"
+    files = edited(manifest=("{schema_version: 4}", state))
+    assert accepted(judge(files, layout)).manifest.migrations == (Migration(3, 4, "up"),)
+
+
 @pytest.mark.parametrize(
-    ("old", "new", "code", "line"),
+    ("steps", "said"),
     [
-        ("{schema_version: 4}", "{schema_version: 4, migrations: [{from: 3, to: 4, entry: up}]}", "EVA-220", "migr"),
+        ("[{from: 3, to: 5, entry: up}]", "beyond the schema version 4"),
+        ("[{from: 3, to: 4, entry: a}, {from: 3, to: 4, entry: b}]", "two migrations lead from 3 to 4"),
     ],
 )
-def test_what_this_version_does_not_do_is_said_and_not_ignored(
-    layout: Layout, old: str, new: str, code: str, line: str
-) -> None:
-    files = edited(manifest=(old, new))
-    files["capabilities/policies/main.yaml"] = files["capabilities/policies/main.yaml"].replace(
-        "kinds: [lua_tool, lua_skill]", 'kinds: ["*"]'
-    )
+def test_migrations_lead_to_the_schema_of_the_manifest_each_way_once(layout: Layout, steps: str, said: str) -> None:
+    files = edited(manifest=("{schema_version: 4}", f"{{schema_version: 4, migrations: {steps}}}"))
     found = only(judge(files, layout))
-    assert (found.code, found.primary and found.primary.line) == (code, line_of(files, MANIFEST, line))
-    assert "not supported by this version" in found.message
+    assert (found.reason, said in found.message) == ("manifest_invalid", True)
+    assert found.primary is not None
+    assert found.primary.line == line_of(files, MANIFEST, "migrations")
 
 
 def test_a_skill_runs_only_in_the_modes_of_its_gate(layout: Layout) -> None:

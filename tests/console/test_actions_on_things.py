@@ -13,6 +13,7 @@ from evatui.console.screens.call import CallForm
 from evatui.console.screens.choose import Choose
 from evatui.console.screens.confirm import Confirm
 from evatui.console.screens.page import Page
+from evatui.console.screens.typed import Typed
 from evatui.control.operator import CommandFailed
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.lifecycle import State
@@ -153,6 +154,25 @@ async def test_rollback_offers_what_can_be_restored_with_the_previous_one_first(
         assert it.operator.sent("capability.rollback") == [
             {"id": "repo-summary", "to": "g41", "if_generation": SERVING}
         ]
+
+
+async def test_a_rollback_that_loses_state_wants_the_name_typed(console: OpenConsole) -> None:
+    refused = CommandFailed(ErrorKind.CONFLICT, "2 keys would be lost", context={"lost_keys": ["count", "extra"]})
+    async with console(answers={"capability.rollback": refused}) as it:
+        it.app.pane.rows.move_to("repo-summary")
+        await it.press("R")
+        await it.armed()
+        await it.press("enter")
+        await it.armed()
+        await it.press("y")
+        assert isinstance(it.dialog, Typed)
+        assert "count" in it.screen
+        assert "--lose-state" in it.screen
+        await it.armed()
+        await it.press(*"repo-summary", "enter")
+        first, second = it.operator.sent("capability.rollback")
+        assert "lose_state" not in first
+        assert second == {**first, "lose_state": True, "typed": "repo-summary"}
 
 
 async def test_an_older_generation_can_be_chosen(console: OpenConsole) -> None:

@@ -27,6 +27,8 @@ def command_line(command: str, params: Mapping[str, Any]) -> str:
     for option in ("provider", "to", "plan", "digest", "if_generation"):
         if params.get(option):
             words += [f"--{option.replace('_', '-')}", str(params[option])]
+    if params.get("lose_state"):
+        words.append("--lose-state")
     if command == "capability.revoke":
         words.append("--revoke")
     if "payload" in params:

@@ -19,6 +19,7 @@ __all__ = [
     "MAX_KEY_CHARS",
     "MISSING",
     "StateRow",
+    "StateSize",
     "StateStore",
     "check_room",
     "check_version",
@@ -46,6 +47,16 @@ class StateRow:
     value: Any
     bytes: int
     version: int
+
+
+@dataclass(frozen=True, slots=True)
+class StateSize:
+    """What one capability has under one schema."""
+
+    capability_id: str
+    schema_version: int
+    keys: int
+    bytes: int
 
 
 class StateStore:
@@ -84,6 +95,15 @@ class StateStore:
                 (capability_id,),
             ).fetchall()
         return [schema for (schema,) in found]
+
+    def owners(self) -> list[StateSize]:
+        """Who has state, under which schemas, and how much."""
+        with _explained(), self._database.reading() as rows:
+            found = rows.execute(
+                "SELECT capability_id, schema_version, count(*), sum(bytes) FROM state"
+                " GROUP BY capability_id, schema_version ORDER BY capability_id, schema_version"
+            ).fetchall()
+        return [StateSize(*fields) for fields in found]
 
     def rows(self, capability_id: str, schema_version: int) -> list[StateRow]:
         """All of that schema, by key."""
