@@ -41,12 +41,17 @@ function migrate_1_2(ctx, rows)
 end
 """
 )
+BY_HAND = "version: 1\nruntime: {hot_reload: false}\n"
 STATE = "{schema_version: 2, migrations: [{from: 1, to: 2, entry: migrate_1_2}]}"
 
 
 def files(script: str, **fields: Any) -> dict[str, str]:
     emits = "{events: {emit: [/x]}}"
-    return {**tool("count", script, permissions=emits, **fields), "capabilities/policies/default.yaml": EVERYTHING}
+    return {
+        **tool("count", script, permissions=emits, **fields),
+        "capabilities/policies/default.yaml": EVERYTHING,
+        "eva.yaml": BY_HAND,
+    }
 
 
 def put(workspace: Path, script: str, **fields: Any) -> None:

@@ -41,9 +41,11 @@ class Migrations:
         self._journal = journal
         self._clock = clock
 
-    async def changes(self, capability: Capability, candidate: Candidate) -> bool:
-        """Is the state in force of another schema?"""
-        return await self._in_force(capability, candidate) != candidate.manifest.state_schema
+    async def in_force(self, capability: Capability | None, candidate: Candidate) -> int:
+        """The schema of the state that the candidate finds."""
+        if capability is not None and capability.active is not None:
+            return capability.active.manifest.state_schema
+        return await asyncio.to_thread(self._recorded, candidate.id, candidate.manifest.state_schema)
 
     @asynccontextmanager
     async def carried(
@@ -54,16 +56,17 @@ class Migrations:
         name: GenerationId,
         actor: Actor,
         *,
+        source: int,
         ordered: bool,
     ) -> AsyncIterator[Rejection | None]:
-        """Inside, the candidate finds its state; or why it does not, and then no byte has changed.
+        """Inside, the candidate finds its state, made of that of ``source``; or why not, and no byte has changed.
 
         Where the state had to be carried over, no call of the capability runs meanwhile: those that come wait.
         What ran too long for that was cut. ``ordered``: an operator asked for it, and knows what is lost.
         """
-        source, target = await self._in_force(capability, candidate), candidate.manifest.state_schema
+        target = candidate.manifest.state_schema
         if source >= target:
-            yield None if ordered else await self._loss(capability, candidate, source)
+            yield None if ordered else await self._loss(candidate, source)
             return
         with capability.limiter.hold():
             started = self._clock.monotonic()
@@ -95,25 +98,20 @@ class Migrations:
         self, capability: Capability | None, candidate: Candidate, program: LoadedProgram
     ) -> Rejection | None:
         """Would its state be refused? Calls go on meanwhile, and nothing is stored."""
-        source = await self._in_force(capability, candidate)
+        source = await self.in_force(capability, candidate)
         if source >= candidate.manifest.state_schema:
-            return await self._loss(capability, candidate, source)
+            return await self._loss(candidate, source)
         made = await self._made(candidate, program, "plan", source)
         return made if isinstance(made, Rejection) else None
 
-    async def lost(self, capability: Capability, candidate: Candidate) -> list[str]:
-        """The keys that were stored under the schema in force, and that an earlier version would not see."""
-        source = await self._in_force(capability, candidate)
-        if source <= candidate.manifest.state_schema:
-            return []
-        return await asyncio.to_thread(self._state.written, candidate.id, source)
-
     async def refuse_loss(self, capability: Capability, candidate: Candidate, name: GenerationId) -> None:
-        """Raises `CallFailed` ``Conflict`` where going back to ``candidate`` loses something."""
-        keys = await self.lost(capability, candidate)
+        """Raises `CallFailed` ``Conflict`` where going back to ``candidate`` loses what was stored since."""
+        source = await self.in_force(capability, candidate)
+        if source <= candidate.manifest.state_schema:
+            return
+        keys = await asyncio.to_thread(self._state.written, candidate.id, source)
         if not keys:
             return
-        source = await self._in_force(capability, candidate)
         guard = capability.active.name.short if capability.active is not None else None
         how = "--lose-state" + (f" or --if-generation {guard}" if guard else "")
         message = (
@@ -121,11 +119,6 @@ class Migrations:
             f"{_counted(keys)} stored since would be lost; {how} if that is meant"
         )
         raise failure(ErrorKind.CONFLICT, message, lost_keys=keys, from_schema=source)
-
-    async def _in_force(self, capability: Capability | None, candidate: Candidate) -> int:
-        if capability is not None and capability.active is not None:
-            return capability.active.manifest.state_schema
-        return await asyncio.to_thread(self._recorded, candidate.id, candidate.manifest.state_schema)
 
     def _recorded(self, capability_id: str, wanted: int) -> int:
         """Blocking. Where no version has put its schema on record: the newest that ``wanted`` can be made of."""
@@ -135,7 +128,7 @@ class Migrations:
         stored = [schema for schema in self._state.schemas(capability_id) if schema <= wanted]
         return stored[-1] if stored else wanted
 
-    async def _loss(self, capability: Capability | None, candidate: Candidate, source: int) -> Rejection | None:
+    async def _loss(self, candidate: Candidate, source: int) -> Rejection | None:
         """A file that goes back to an older schema is no order to lose what was stored since."""
         target = candidate.manifest.state_schema
         if source == target:

@@ -19,7 +19,7 @@ from evatui.kernel.registry.migrations import Migrations
 from evatui.kernel.registry.receipt import Receipt, guard
 from evatui.kernel.registry.registry import Registry
 from evatui.kernel.registry.reload import Reloader
-from evatui.kernel.registry.restoring import Restoring, last_known_good
+from evatui.kernel.registry.restoring import Restoring, chosen, last_known_good
 from evatui.kernel.registry.rollout.canaries import Canaries
 from evatui.kernel.registry.warden import Warden
 from evatui.kernel.storage.history import ABSENT, History, Hold
@@ -122,7 +122,7 @@ class Operations:
             tried = await self._canaries.abort(capability, actor)
             note = "its canary was aborted; what served beside it serves everybody"
             return self._receipt(capability, "rollback", tried, _name(capability), actor, started, note=note)
-        kept = _choose(capability, to)
+        kept = chosen(capability, to)
         source, gone = _name(capability), capability.gone
         bad = capability.active.digest if capability.active else ABSENT if gone else capability.disk_digest
         candidate = await self._restoring.admitted(capability, kept)
@@ -286,18 +286,3 @@ def _name(capability: Capability) -> GenerationId | None:
 
 def _names(capability: Capability) -> tuple[str, ...]:
     return (capability.active.name.id, capability.active.name.short) if capability.active else ()
-
-
-def _choose(capability: Capability, to: str | None) -> Kept:
-    serving = capability.active.digest if capability.active else None
-    candidates = [kept for kept in capability.kept if kept.digest != serving]
-    if to is None:
-        for kept in candidates:
-            if kept.digest not in capability.quarantined:
-                return kept
-    for kept in candidates:
-        if to in (kept.name.id, kept.name.short):
-            return kept
-    known = ", ".join(kept.name.short for kept in candidates) or "none"
-    which = "generation that was not rolled back, --to names one" if to is None and candidates else "such generation"
-    raise failure(ErrorKind.NOT_FOUND, f"{capability.id} has no {which} to go back to; kept: {known}")

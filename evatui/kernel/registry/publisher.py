@@ -202,13 +202,16 @@ class Publisher:
     ) -> Ended:
         """Its state first: what waits for a person must not hold up any call for that."""
         candidate, ordered = entering.candidate, entering.ticket is None
-        if await self._migrations.changes(capability, candidate) and not ordered:
+        source = await self._migrations.in_force(capability, candidate)
+        if source == candidate.manifest.state_schema:
+            return await self._switch(capability, entering, ruling, actor, fresh)
+        if not ordered:
             now = await asyncio.to_thread(self._gate.rule_again, candidate, ruling)
             if now.held and not _overtaken(capability, entering.ticket):
                 self._registry.hold(capability, candidate, now, actor)
                 return Ended(held=now, tried=entering.tried)
         carried = self._migrations.carried(
-            capability, candidate, entering.program, entering.name, actor, ordered=ordered
+            capability, candidate, entering.program, entering.name, actor, source=source, ordered=ordered
         )
         async with carried as refusal:
             if refusal is not None:

@@ -21,7 +21,7 @@ from evatui.kernel.storage.content_store import ContentLost, ContentStore
 from evatui.kernel.storage.history import ABSENT, History
 from evatui.kernel.workspace.layout import Layout
 
-__all__ = ["Restoring", "last_known_good", "remembered"]
+__all__ = ["Restoring", "chosen", "last_known_good", "remembered"]
 
 
 class Restoring:
@@ -152,6 +152,22 @@ class Restoring:
 
 def last_known_good(capability: Capability) -> Kept | None:
     return next((kept for kept in capability.kept if kept.digest not in capability.quarantined), None)
+
+
+def chosen(capability: Capability, to: str | None) -> Kept:
+    """The version to go back to; raises `CallFailed` ``NotFound`` where there is none."""
+    serving = capability.active.digest if capability.active else None
+    candidates = [kept for kept in capability.kept if kept.digest != serving]
+    if to is None:
+        for kept in candidates:
+            if kept.digest not in capability.quarantined:
+                return kept
+    for kept in candidates:
+        if to in (kept.name.id, kept.name.short):
+            return kept
+    known = ", ".join(kept.name.short for kept in candidates) or "none"
+    which = "generation that was not rolled back, --to names one" if to is None and candidates else "such generation"
+    raise failure(ErrorKind.NOT_FOUND, f"{capability.id} has no {which} to go back to; kept: {known}")
 
 
 def _wants_its_last(capability: Capability) -> bool:
