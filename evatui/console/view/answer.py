@@ -187,13 +187,14 @@ def outcome(sent: Sent) -> Line:
     move = " → ".join(str(name) for name in (data.get("from_number"), data.get("to_number")) if name)
     cut = data.get("cut") or 0
     refused = sum(change.get("action") == "reject" for change in plan_changes(data))
+    took = data.get("applied") if sent.command == "runtime.restart" else None  # a plan is applied or not
     return line(
         ("✗ " if refused else "✓ ", Ink.BAD if refused else Ink.OK),
         f"{what} ",
         (target, Ink.STRONG),
         (f" {move}" if move else "", Ink.PLAIN),
         (f" {refused} refused (3 says why)" if refused else "", Ink.BAD),
-        (f" {', '.join(data['applied'])} took effect" if data.get("applied") else "", Ink.OK),
+        (f" {', '.join(took)} took effect" if took else "", Ink.OK),
         (f" {cut} call{'' if cut == 1 else 's'} cut" if cut else "", Ink.WARN),
         (f" {data['note']}" if data.get("note") else "", Ink.WARN),
         (
