@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from rich.style import Style
 from textual.app import App
 from textual.color import Color
+from textual.scrollbar import ScrollBar, ScrollBarRender
 from textual.theme import BUILTIN_THEMES, Theme
 
 from evatui.console.view.ink import Ink
@@ -113,6 +115,13 @@ def theme_names() -> tuple[str, ...]:
     return (DARK.name, LIGHT.name, *sorted(BUILTIN_THEMES))
 
 
+class _WholeCells(ScrollBarRender):
+    """A bar whose ends are no parts of a cell: there are none in ASCII."""
+
+    VERTICAL_BARS: ClassVar[list[str]] = [" "] * len(ScrollBarRender.VERTICAL_BARS)
+    HORIZONTAL_BARS: ClassVar[list[str]] = [" "] * len(ScrollBarRender.HORIZONTAL_BARS)
+
+
 class ThemedApp(App[CommandFailed]):
     """An app with a palette that follows its theme. Its result, if any, is why the runtime could not be opened."""
 
@@ -120,6 +129,7 @@ class ThemedApp(App[CommandFailed]):
         super().__init__()
         self.look = look
         self.set_class(look.ascii, "-ascii")
+        ScrollBar.renderer = _WholeCells if look.ascii else ScrollBarRender
         for ours in (DARK, LIGHT):
             self.register_theme(ours)
         self.theme = theme or DARK.name
