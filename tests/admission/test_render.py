@@ -206,3 +206,9 @@ def test_a_line_without_end_is_shown_in_part(line: str) -> None:
         text = f"{line}\n  {line}\n"
         rendered = render(diagnose("EVA-502", "boom", Span(name, 2, 1, 2, 6)), {name: text.encode()}).rendered
         assert len(rendered) < 2000
+
+
+def test_a_number_under_a_secret_key_is_not_shown_either(layout: Layout) -> None:
+    verdict = refused(judge(edited(manifest=("trust: {source: project}", "token: 4711e999")), layout))
+    assert "EVA-110" in {found.code for found in verdict.diagnostics}
+    assert "4711" not in "".join(found.rendered + found.message for found in verdict.diagnostics)

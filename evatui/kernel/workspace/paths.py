@@ -40,7 +40,7 @@ def parts_of(path: str) -> list[str]:
         raise InvalidPath("the path holds characters that cannot be shown")
     parts = [part for part in path.split("/") if part not in ("", ".")]
     if ".." in parts:
-        raise InvalidPath("the path must not lead upwards with ..")
+        raise InvalidPath("the path must not lead upwards (`..`)")
     if len(parts) > _MAX_PARTS:
         raise InvalidPath("the path has too many parts")
     return parts

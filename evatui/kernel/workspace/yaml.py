@@ -200,7 +200,7 @@ class _Reader:
             try:
                 value = resolve(text)
             except UnfitNumber:
-                self._add("EVA-110", f"{clean_line(text, 40)} is too large or not finite", where)
+                self._add("EVA-110", "a number is too large or not finite", where)
         return Node(value, self._file, where, style, text)
 
     def _around(self, start: Any, end: Any, last: Any) -> Place:
