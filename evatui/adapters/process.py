@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import socket
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
@@ -27,6 +29,7 @@ _ENVIRONMENT = {"PATH": ":".join(SEARCHED), "LANG": "C.UTF-8"}
 _KEEPER = str(Path(__file__).with_name("keeper.py"))
 _PATIENCE_S = 6.0
 """Longer than the keeper takes at most to end what it keeps."""
+_STEP_S = 0.1
 
 
 class Processes:
@@ -87,11 +90,17 @@ def _started(command: Command, control: socket.socket) -> subprocess.Popen[bytes
 
 
 def _see_off(keeper: subprocess.Popen[bytes]) -> None:
-    """Its end of the socket is closed: it ends the command, and itself. If it does not, the system does."""
-    try:
-        keeper.wait(_PATIENCE_S)
-    except subprocess.TimeoutExpired:
-        keeper.kill()
+    """Its end of the socket is closed: it ends the command, and itself. If it does not, the system does.
+
+    What it keeps may stop it (``kill -STOP $PPID``), again and again: so it is told to go on until it has ended.
+    """
+    until = time.monotonic() + _PATIENCE_S
+    while time.monotonic() < until:
+        keeper.send_signal(signal.SIGCONT)
+        with suppress(subprocess.TimeoutExpired):
+            keeper.wait(_STEP_S)
+            return
+    keeper.kill()
 
 
 def _found(name: str, folder: Path) -> str:

@@ -178,6 +178,13 @@ async def test_time_that_runs_out_ends_all_that_was_started(lab: Ground, nap: st
     assert sleepers(nap) == []
 
 
+async def test_what_stops_its_keeper_is_ended_all_the_same(lab: Ground, nap: str) -> None:
+    script = f"(while :; do kill -STOP $PPID; sleep 0.05; done) & sleep {nap}"
+    kind, _ = await refused(lab, "sh", "-c", f"{FAMILY.format(nap)} {script}", timeout_ms=300)
+    assert kind is ErrorKind.TIMEOUT
+    assert sleepers(nap) == []
+
+
 async def test_a_cancelled_command_is_ended_before_the_cancel_comes_back(lab: Ground, nap: str) -> None:
     bound = lab.bind()
     task = asyncio.ensure_future(bound("spawn_process", {"argv": ["sh", "-c", FAMILY.format(nap) + f"sleep {nap}"]}))
