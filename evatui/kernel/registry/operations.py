@@ -16,7 +16,7 @@ from evatui.kernel.registry.capability import Capability, Kept
 from evatui.kernel.registry.generation import GenerationId
 from evatui.kernel.registry.keeping import Keeping
 from evatui.kernel.registry.migrations import Migrations
-from evatui.kernel.registry.receipt import Receipt, guard
+from evatui.kernel.registry.receipt import Receipt, Receipts, guard
 from evatui.kernel.registry.registry import Registry
 from evatui.kernel.registry.reload import Reloader
 from evatui.kernel.registry.restoring import Restoring, chosen, last_known_good
@@ -51,6 +51,7 @@ class Operations:
         self._canaries = canaries
         self._migrations = migrations
         self._clock = clock
+        self._receipt = Receipts(registry.journal, clock).made
 
     async def drain(self, capability_id: str, actor: Actor, if_generation: str | None = None) -> Receipt:
         """No new calls until ``enable``; returns when the running ones have ended or were cut."""
@@ -255,29 +256,6 @@ class Operations:
     def _write(self, code: Code, capability: Capability, name: GenerationId | None, actor: Actor) -> None:
         generation = name.id if name else None
         self._registry.journal.write(code, Outcome.OK, actor, capability_id=capability.id, generation=generation)
-
-    def _receipt(
-        self,
-        capability: Capability,
-        action: str,
-        source: GenerationId | None,
-        target: GenerationId | None,
-        actor: Actor,
-        started: float,
-        cut: int = 0,
-        note: str = "",
-    ) -> Receipt:
-        return Receipt(
-            id=capability.id,
-            action=action,
-            source=source,
-            target=target,
-            at=self._registry.journal.at(),
-            actor=actor.id or actor.type.value,
-            duration_ms=(self._clock.monotonic() - started) * 1000,
-            cut=cut,
-            note=note,
-        )
 
 
 def _name(capability: Capability) -> GenerationId | None:

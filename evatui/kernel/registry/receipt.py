@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from evatui.kernel.model.call import Actor
+from evatui.kernel.model.clock import Clock
 from evatui.kernel.model.errors import ErrorKind, failure
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.registry.capability import Capability
 from evatui.kernel.registry.generation import GenerationId
+from evatui.kernel.registry.journal import Journal
 
-__all__ = ["Receipt", "guard"]
+__all__ = ["Receipt", "Receipts", "guard"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +44,37 @@ class Receipt:
             "cut": self.cut,
             "note": self.note,
         }
+
+
+class Receipts:
+    """Makes them, with the time that has passed since ``started`` on the monotonic clock, in seconds."""
+
+    def __init__(self, journal: Journal, clock: Clock) -> None:
+        self._journal = journal
+        self._clock = clock
+
+    def made(
+        self,
+        capability: Capability,
+        action: str,
+        source: GenerationId | None,
+        target: GenerationId | None,
+        actor: Actor,
+        started: float,
+        cut: int = 0,
+        note: str = "",
+    ) -> Receipt:
+        return Receipt(
+            id=capability.id,
+            action=action,
+            source=source,
+            target=target,
+            at=self._journal.at(),
+            actor=actor.id or actor.type.value,
+            duration_ms=(self._clock.monotonic() - started) * 1000,
+            cut=cut,
+            note=note,
+        )
 
 
 def guard(capability: Capability, if_generation: str | None) -> None:

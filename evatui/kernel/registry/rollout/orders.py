@@ -8,7 +8,7 @@ from evatui.kernel.model.errors import ErrorKind, failure
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.registry.capability import Capability
 from evatui.kernel.registry.generation import GenerationId
-from evatui.kernel.registry.receipt import Receipt, guard
+from evatui.kernel.registry.receipt import Receipt, Receipts, guard
 from evatui.kernel.registry.registry import Registry
 from evatui.kernel.registry.rollout.canaries import Canaries
 
@@ -23,6 +23,7 @@ class Rollouts:
         self._registry = registry
         self._canaries = canaries
         self._clock = clock
+        self._receipt = Receipts(registry.journal, clock).made
 
     async def promote(self, capability_id: str, actor: Actor, if_generation: str | None = None) -> Receipt:
         """The canary serves everybody, whatever its verdict; returns at the switch, what served before drains."""
@@ -55,25 +56,6 @@ class Rollouts:
         guard(capability, if_generation)
         self._canaries.rollout_of(capability)
         return self._clock.monotonic(), capability
-
-    def _receipt(
-        self,
-        capability: Capability,
-        action: str,
-        source: GenerationId | None,
-        target: GenerationId | None,
-        actor: Actor,
-        started: float,
-    ) -> Receipt:
-        return Receipt(
-            id=capability.id,
-            action=action,
-            source=source,
-            target=target,
-            at=self._registry.journal.at(),
-            actor=actor.id or actor.type.value,
-            duration_ms=(self._clock.monotonic() - started) * 1000,
-        )
 
 
 def _serving(capability: Capability) -> GenerationId | None:
