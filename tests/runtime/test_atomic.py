@@ -18,7 +18,7 @@ STEPS = {
     "the load": ("shadow", "load"),
     "the number": ("history", "record_generation"),
     "the health check": ("shadow", "health"),
-    "the shadow edge": ("registry", "shadow_loaded"),
+    "the shadow edge": ("registry.attempts", "shadow_loaded"),
 }
 
 

@@ -60,7 +60,7 @@ async def ready(start) -> Callable[[], Awaitable[Runtime]]:
 @pytest.fixture
 def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine without worker processes."""
-    for user in ("evatui.runtime", "evatui.kernel.lua.worker.workers"):
+    for user in ("evatui.runtime.rooms", "evatui.kernel.lua.worker.workers"):
         monkeypatch.setattr(f"{user}.sandbox_facts", lambda: NO_SANDBOX)
 
 

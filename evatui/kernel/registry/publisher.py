@@ -147,20 +147,20 @@ class Publisher:
             if known or _overtaken(capability, ticket):
                 return Ended()
             rests = not candidate.manifest.enabled or (ticket is not None and capability.hold is not None)
-            self._registry.begin(capability, actor, resumes="" if rests else candidate.terms)
+            self._registry.attempts.begin(capability, actor, resumes="" if rests else candidate.terms)
             if rests:
                 self._rest(capability, candidate, actor)
                 return Ended()
             try:
                 return await self._load(capability, candidate, ruling, actor, ticket, fresh)
             except Exception as error:
-                self._registry.refuse(capability, broken(candidate, error), actor)
+                self._registry.attempts.refuse(capability, broken(candidate, error), actor)
                 capability.again = isinstance(error, StorageError)
                 raise
 
     def _rest(self, capability: Capability, candidate: Candidate, actor: Actor) -> None:
         reason = capability.hold or Reason.DISABLED_BY_MANIFEST.value
-        self._registry.park(capability, candidate, actor, reason)
+        self._registry.attempts.park(capability, candidate, actor, reason)
         self._registry.withdraw(capability, State.UNREGISTERED, actor, reason)
 
     async def _load(
@@ -175,20 +175,20 @@ class Publisher:
         registry = self._registry
         loaded = await self._shadow.load(candidate)
         if isinstance(loaded, Rejection):
-            registry.refuse(capability, loaded, actor)
+            registry.attempts.refuse(capability, loaded, actor)
             return Ended(rejected=loaded)
         ended = Ended()
         try:
             name = await self._name(capability, candidate, fresh=fresh)
-            registry.shadow_loaded(capability, name, actor)
+            registry.attempts.shadow_loaded(capability, name, actor)
             unhealthy = await self._shadow.health(candidate, loaded, name.id, loaded.load_s)
             if unhealthy is not None:
-                registry.refuse(capability, unhealthy, actor)
+                registry.attempts.refuse(capability, unhealthy, actor)
                 return Ended(rejected=unhealthy)
             tried = await self._tried(capability, candidate, loaded, ticket)
             refusal = tried.refusal(candidate)
             if refusal is not None:
-                registry.refuse(capability, refusal, actor)
+                registry.attempts.refuse(capability, refusal, actor)
                 return Ended(rejected=refusal, tried=tried)
             entering = _Entering(candidate, loaded, name, tried, ticket)
             ended = await self._carry(capability, entering, ruling, actor, fresh)
@@ -208,14 +208,14 @@ class Publisher:
         if not ordered:
             now = await asyncio.to_thread(self._gate.rule_again, candidate, ruling)
             if now.held and not _overtaken(capability, entering.ticket):
-                self._registry.hold(capability, candidate, now, actor)
+                self._registry.attempts.hold(capability, candidate, now, actor)
                 return Ended(held=now, tried=entering.tried)
         carried = self._migrations.carried(
             capability, candidate, entering.program, entering.name, actor, source=source, ordered=ordered
         )
         async with carried as refusal:
             if refusal is not None:
-                self._registry.refuse(capability, refusal, actor)
+                self._registry.attempts.refuse(capability, refusal, actor)
                 return Ended(rejected=refusal, tried=entering.tried)
             return await self._switch(capability, entering, ruling, actor, fresh)
 
@@ -224,15 +224,15 @@ class Publisher:
     ) -> Ended:
         registry, candidate, ticket = self._registry, entering.candidate, entering.ticket
         if _overtaken(capability, ticket):
-            registry.forget_attempt(capability, actor)
+            registry.attempts.forget(capability, actor)
             return Ended()
         beside = ticket is not None and self._canaries.wanted(capability, candidate)
         now = await asyncio.to_thread(self._pass, capability, candidate, ruling, entering.name, ticket, fresh, beside)
         if _overtaken(capability, ticket) or (beside and capability.active is None):
-            registry.forget_attempt(capability, actor)
+            registry.attempts.forget(capability, actor)
             return Ended()
         if now.held and ticket is not None:
-            registry.hold(capability, candidate, now, actor)
+            registry.attempts.hold(capability, candidate, now, actor)
             return Ended(held=now, tried=entering.tried)
         if ticket is not None:
             capability.quarantined.discard(ABSENT)

@@ -20,14 +20,14 @@ from evatui.kernel.model.diagnostic import Reason
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.lifecycle import State
 from evatui.kernel.records.codes import Code, Outcome
-from evatui.kernel.registry.capability import Attempt, Capability, Remembered
+from evatui.kernel.registry.attempts import Attempts
+from evatui.kernel.registry.capability import Capability, Remembered
 from evatui.kernel.registry.edges import Edges
 from evatui.kernel.registry.generation import Generation, GenerationId
 from evatui.kernel.registry.journal import Journal
 from evatui.kernel.registry.leaving import Leaving
 from evatui.kernel.registry.limiter import Limiter
 from evatui.kernel.registry.refusals import Refusals
-from evatui.kernel.registry.ruling import Ruling
 from evatui.kernel.registry.table import EMPTY_TABLE, Table
 from evatui.kernel.registry.trail import Trail
 
@@ -53,9 +53,8 @@ class Registry:
         """Called whenever an edge was taken or a refusal came or went; must be cheap."""
         self._clock = clock
         self.edges = Edges(self.trail, journal, lambda: self.on_change())
+        self.attempts = Attempts(self.edges, journal, refusals, lambda: self.on_change())
         self.leaving = Leaving(self.edges, journal, clock)
-
-    # -- attempts ---------------------------------------------------------------------------
 
     def capability(self, capability_id: str, path: str) -> Capability:
         """The record of an id, made at first sight; a deleted one that comes back starts anew."""
@@ -77,127 +76,12 @@ class Registry:
         found.gone = False
         return found
 
-    def begin(self, capability: Capability, actor: Actor, resumes: str = "") -> Attempt:
-        """A version enters validation: a refused or switched-off one again, else a new one.
-
-        One that was held is let go of, but for the one with the digest ``resumes``: it waits no longer.
-        """
-        attempt = capability.attempt
-        if attempt is not None and attempt.ruling is not None:
-            if attempt.digest == resumes:
-                attempt.ruling = None
-                return attempt
-            self.forget_attempt(capability, actor)
-            attempt = None
-        if attempt is None and capability.parked is not None:
-            attempt, capability.parked = capability.parked, None
-        if attempt is None:
-            attempt = Attempt(State.PENDING, self.journal.at())
-            self.edges.step(capability, None, State.PENDING, None, actor)
-        else:
-            self.edges.move(capability, attempt, State.PENDING, actor)
-        attempt.name = None
-        capability.attempt = attempt
-        capability.again = False
-        serving = capability.active
-        self.journal.tell(
-            "loading",
-            capability.id,
-            State.PENDING,
-            from_generation=serving.name.id if serving else None,
-            actor=actor,
-        )
-        return attempt
-
-    def refuse(self, capability: Capability, rejection: Rejection, actor: Actor) -> None:
-        """The attempt ends in Rejected; whatever serves goes on serving."""
-        attempt = capability.attempt or self.begin(capability, actor)
-        capability.denied = False
-        self.edges.move(capability, attempt, State.REJECTED, actor, rejection.diagnostics[0].reason.value)
-        self._tell_refused(capability, rejection, State.REJECTED, actor)
-
     def deny(self, capability: Capability, rejection: Rejection, actor: Actor) -> None:
         """The policy refuses the id itself: what serves drains, and the capability rests in Disabled."""
         capability.denied = True
-        self._rest(capability, rejection.digest, actor, Reason.POLICY_DENIED.value)
+        self.attempts.rest(capability, rejection.digest, actor, Reason.POLICY_DENIED.value)
         self.withdraw(capability, State.DISABLED, actor, Reason.POLICY_DENIED.value)
-        self._tell_refused(capability, rejection, State.DISABLED, actor)
-
-    def _tell_refused(self, capability: Capability, rejection: Rejection, state: State, actor: Actor) -> None:
-        reason = rejection.diagnostics[0].reason.value
-        capability.rejection = rejection
-        capability.rejected_at = self.journal.at()
-        serving = capability.active
-        self.refusals.note(rejection, capability.id, serving)
-        self.journal.tell(
-            "reload_failed" if serving else "rejected",
-            capability.id,
-            state,
-            from_generation=serving.name.id if serving else None,
-            reason=reason,
-            diagnostics=rejection.diagnostics,
-            actor=actor,
-        )
-        self.journal.write(Code.CAPABILITY_REJECTED, Outcome.DENIED, actor, capability_id=capability.id, reason=reason)
-
-    def shadow_loaded(self, capability: Capability, name: GenerationId, actor: Actor) -> None:
-        attempt = capability.attempt
-        if attempt is not None:
-            attempt.name = name
-            if attempt.state is not State.SHADOW:
-                self.edges.move(capability, attempt, State.SHADOW, actor)
-
-    def hold(self, capability: Capability, candidate: Candidate, ruling: Ruling, actor: Actor) -> None:
-        """A sound version that waits for a person; whatever serves goes on serving."""
-        attempt = capability.attempt
-        assert attempt is not None  # it was loaded in the shadow
-        attempt.digest, attempt.ruling = candidate.terms, ruling
-        capability.rejection = None
-        capability.denied = False
-        reason = ruling.reason.value if ruling.reason else ""
-        generation = attempt.name.id if attempt.name else None
-        serving = capability.active
-        self.journal.tell(
-            "approval_required",
-            capability.id,
-            State.SHADOW,
-            generation=generation,
-            from_generation=serving.name.id if serving else None,
-            reason=reason,
-            diagnostics=ruling.diagnostics,
-            actor=actor,
-        )
-        self.journal.write(
-            Code.CAPABILITY_HELD,
-            Outcome.DENIED,
-            actor,
-            capability_id=capability.id,
-            generation=generation,
-            reason=reason,
-            digest=candidate.terms,
-        )
-        self.on_change()
-
-    def forget_attempt(self, capability: Capability, actor: Actor) -> None:
-        """What was refused on disk is no longer there: the disk holds what serves, or nothing."""
-        capability.rejection = None
-        if capability.attempt is not None:
-            self.edges.move(capability, capability.attempt, State.UNREGISTERED, actor)
-            capability.attempt = None
-
-    def park(self, capability: Capability, candidate: Candidate, actor: Actor, reason: str) -> None:
-        """A sound version that must not serve: switched off by its manifest or held by an operator."""
-        self._rest(capability, candidate.snapshot.digest, actor, reason)
-        capability.rejection = None
-        capability.denied = False
-
-    def _rest(self, capability: Capability, digest: str, actor: Actor, reason: str) -> None:
-        attempt = capability.attempt
-        if attempt is not None:
-            self.edges.move(capability, attempt, State.DISABLED, actor, reason)
-            self.edges.drop_parked(capability, actor)
-            capability.parked, capability.attempt = attempt, None
-        capability.parked_digest = digest
+        self.attempts.tell_refused(capability, rejection, State.DISABLED, actor)
 
     def found(self, capability: Capability, generation: Generation, ailment: Rejection | None) -> None:
         """What serves was asked for its health: unwell, it comes last among the providers of its names."""
@@ -301,7 +185,7 @@ class Registry:
 
     def forget(self, capability: Capability, actor: Actor) -> None:
         """Lets go of what does not serve; the capability is unregistered once the last call has ended."""
-        self.forget_attempt(capability, actor)
+        self.attempts.forget(capability, actor)
         self.edges.drop_parked(capability, actor)
         if not capability.draining:
             self.leaving.unregistered(capability, None, actor)

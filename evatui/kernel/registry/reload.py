@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,16 +14,15 @@ from evatui.kernel.model.call import KERNEL, Actor
 from evatui.kernel.model.diagnostic import Diagnostic, Reason
 from evatui.kernel.model.errors import ErrorKind, failure
 from evatui.kernel.model.ids import fold
-from evatui.kernel.model.lifecycle import State
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.records.codes import Code, Outcome
-from evatui.kernel.registry.capability import Capability
+from evatui.kernel.registry.applying import Applying
 from evatui.kernel.registry.examples import Examples
 from evatui.kernel.registry.gate import Gate
 from evatui.kernel.registry.migrations import Migrations
-from evatui.kernel.registry.plan import KNOWN, Action, Change, compare, main_verdicts, plan_digest
+from evatui.kernel.registry.plan import Action, Change, compare, main_verdicts, plan_digest
 from evatui.kernel.registry.publisher import Publisher
-from evatui.kernel.registry.registry import SUPERSEDED, Registry
+from evatui.kernel.registry.registry import Registry
 from evatui.kernel.registry.scan import Scan, Scanner
 from evatui.kernel.registry.shadow import Shadow
 from evatui.kernel.registry.warden import Warden
@@ -45,9 +44,6 @@ class Plan:
 class Reloader:
     """``policy`` is the one in force; ``problems`` what was wrong beyond single manifests at ``looked_at``, and
     ``idle`` the files that no manifest named then.
-
-    At most ``at_once`` capabilities change at a time, in the order of their ids: with 1, the numbers
-    of new generations depend on nothing but the disk.
     """
 
     def __init__(
@@ -67,8 +63,6 @@ class Reloader:
         self.problems: tuple[Diagnostic, ...] = ()
         self.idle: tuple[str, ...] = ()
         self.looked_at = ""
-        self.before: Callable[[Capability, Candidate], Awaitable[None]] = _nothing
-        """Awaited before a version is brought up."""
         self._registry = registry
         self._scanner = scanner
         self._shadow = shadow
@@ -79,7 +73,7 @@ class Reloader:
         self._gate = gate
         self._hot = settings.hot_reload
         self._looking = asyncio.Lock()
-        self._places = asyncio.Semaphore(at_once)
+        self.applying = Applying(registry, publisher, at_once)
         self._tasks: set[asyncio.Task[Any]] = set()
 
     # -- looking ----------------------------------------------------------------------------
@@ -137,7 +131,7 @@ class Reloader:
             self.looked_at = self._registry.journal.at()
             if not ids:
                 self._set_strays(scan)
-            return digest, [self._spawn(self._apply(change, actor)) for change in changes]
+            return digest, [self._spawn(self.applying.apply(change, scan.policy, actor)) for change in changes]
 
     def _tell_policy(self, scan: Scan, actor: Actor) -> None:
         journal = self._registry.journal
@@ -208,8 +202,6 @@ class Reloader:
         if self._registry.strays != known:
             self._registry.on_change()
 
-    # -- applying ---------------------------------------------------------------------------
-
     async def _try(self, change: Change) -> Change:
         if change.action not in (Action.ADD, Action.UPDATE) or not isinstance(change.verdict, Candidate):
             return change
@@ -231,69 +223,6 @@ class Reloader:
             return replace(change, action=Action.REJECT, verdict=refusal)
         return change.waiting(change.ruling) if change.ruling is not None and change.ruling.held else change
 
-    async def _apply(self, change: Change, actor: Actor) -> Change:
-        async with self._places:
-            return await self._applied(change, actor)
-
-    async def _applied(self, change: Change, actor: Actor) -> Change:
-        if change.action is Action.REMOVE:
-            await self._remove(self._registry.capabilities[change.key], actor)
-        if change.verdict is None:
-            return change
-        capability = self._registry.capability(change.key, change.path)
-        capability.disk_digest = change.verdict.digest
-        if isinstance(change.verdict, Rejection):
-            if change.reason != KNOWN or (capability.active is not None and self._denies(capability)):
-                await self._refuse(capability, change.verdict, actor)
-            return change
-        capability.candidate = change.verdict
-        if change.action in (Action.UNCHANGED, Action.HOLD):
-            if not change.reason:
-                await self._settle(capability, actor)
-            return change
-        ruling, held = change.ruling, capability.held
-        assert ruling is not None  # whatever may go into service was ruled on
-        if held is not None and held.digest == change.verdict.terms and ruling.held and capability.hold is None:
-            held.ruling = ruling  # it waits already; the policy may have changed what for
-            return change.waiting(ruling)
-        await self.before(capability, change.verdict)
-        ended = await self._publisher.bring_up(capability, change.verdict, ruling, actor)
-        change = replace(change, tried=ended.tried)
-        if ended.rejected is not None:
-            return replace(change, action=Action.REJECT, verdict=ended.rejected)
-        if ended.held is not None:
-            return change.waiting(ended.held)
-        return replace(change, target=ended.name.id if ended.name else None)
-
-    async def _remove(self, capability: Capability, actor: Actor) -> None:
-        """Routing stops at once; a version that is just loading is let go of first."""
-        capability.wanted += 1
-        self._registry.stop(capability, actor)
-        async with capability.turn:
-            self._registry.forget(capability, actor)
-
-    async def _settle(self, capability: Capability, actor: Actor) -> None:
-        """The disk holds what serves: whatever was on its way in, refused, or tried out beside it, is history."""
-        capability.wanted += 1
-        async with capability.turn:
-            canary, wanted = capability.canary, capability.candidate
-            if canary is not None and wanted is not None and canary.candidate.terms != wanted.terms:
-                self._registry.end_canary(capability, actor, SUPERSEDED)
-            self._registry.forget_attempt(capability, actor)
-
-    async def _refuse(self, capability: Capability, rejection: Rejection, actor: Actor) -> None:
-        capability.wanted += 1
-        async with capability.turn:
-            was = capability.state
-            self._registry.begin(capability, actor)
-            if self._denies(capability) and was in (State.ACTIVE, State.DRAINING, State.DISABLED):
-                self._registry.deny(capability, rejection, actor)
-            else:
-                self._registry.refuse(capability, rejection, actor)
-
-    def _denies(self, capability: Capability) -> bool:
-        return self.policy is not None and self.policy.denies(capability.id)
-
     def _spawn(self, work: Coroutine[Any, Any, Change]) -> asyncio.Task[Change]:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
@@ -307,10 +236,6 @@ class Reloader:
             task.cancel()
         await self._publisher.close()
         await asyncio.gather(*tasks, return_exceptions=True)
-
-
-async def _nothing(capability: Capability, candidate: Candidate) -> None:
-    """Nothing has to happen first."""
 
 
 def _wanted(changes: Sequence[Change], ids: Sequence[str]) -> list[Change]:

@@ -1,75 +1,30 @@
-"""The composition root: builds the kernel's rooms for one workspace. The only file that knows them all."""
+"""The life of a runtime: it opens a workspace, serves it, follows the disk, and ends."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import datetime as dt
-import os
-from collections.abc import Awaitable, Callable, Mapping
-from functools import partial
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
 
-from evatui.adapters.http import Http
-from evatui.adapters.process import Processes
-from evatui.kernel.admission.policy import Policy
-from evatui.kernel.host.credentials import Credentials
-from evatui.kernel.host.host import Host
-from evatui.kernel.host.ports import Outside
-from evatui.kernel.lua.engine import Engine
-from evatui.kernel.lua.worker.facts import sandbox_facts
-from evatui.kernel.lua.worker.workers import Workers
-from evatui.kernel.model.call import KERNEL, CallReport, CallRequest
+from evatui.kernel.model.call import KERNEL
 from evatui.kernel.model.clock import SYSTEM_CLOCK, Clock, rfc3339
-from evatui.kernel.model.diagnostic import Diagnostic
-from evatui.kernel.model.event import Event
 from evatui.kernel.records.codes import Code, Outcome
 from evatui.kernel.records.events import EventBus
-from evatui.kernel.records.metrics import Metrics
-from evatui.kernel.registry.approvals import Approvals
-from evatui.kernel.registry.calls import Calls
-from evatui.kernel.registry.examples import Examples
-from evatui.kernel.registry.gate import Gate
-from evatui.kernel.registry.gauges import gauges
-from evatui.kernel.registry.in_force import InForce
-from evatui.kernel.registry.journal import Journal
-from evatui.kernel.registry.keeper import LOOK_EVERY_S, Keeper
-from evatui.kernel.registry.keeping import Keeping
-from evatui.kernel.registry.migrations import Migrations
-from evatui.kernel.registry.operations import Operations
-from evatui.kernel.registry.publisher import Publisher
-from evatui.kernel.registry.pulse import Pulse
-from evatui.kernel.registry.refusals import Refusals
-from evatui.kernel.registry.registry import Registry
-from evatui.kernel.registry.reload import Reloader
-from evatui.kernel.registry.restoring import Restoring, remembered
-from evatui.kernel.registry.rollout.canaries import Canaries
-from evatui.kernel.registry.rollout.orders import Rollouts
-from evatui.kernel.registry.rollout.trials import Trials
-from evatui.kernel.registry.scan import Scanner
-from evatui.kernel.registry.shadow import Shadow
-from evatui.kernel.registry.state_folder import AUDIT_DIR, StateFolder
-from evatui.kernel.registry.table import Table
-from evatui.kernel.registry.trust import Trust
-from evatui.kernel.registry.undoing import Undoing
-from evatui.kernel.registry.warden import Warden
-from evatui.kernel.storage.grant_book import GrantBook
-from evatui.kernel.storage.history import History
-from evatui.kernel.storage.rejection_book import RejectionBook
-from evatui.kernel.storage.state_store import StateStore
+from evatui.kernel.registry.keeper import LOOK_EVERY_S
+from evatui.kernel.registry.restoring import remembered
+from evatui.kernel.registry.state_folder import StateFolder
 from evatui.kernel.workspace.files import Tree
 from evatui.kernel.workspace.home import OperatorHome
 from evatui.kernel.workspace.layout import Layout, open_layout
 from evatui.kernel.workspace.lock import WorkspaceHeld, WorkspaceLock
 from evatui.kernel.workspace.watch import Watch
+from evatui.runtime.rooms import Rooms
 
-__all__ = ["AUDIT_DIR", "Runtime"]
-
-_LOADS_AT_ONCE = 64
+__all__ = ["Runtime"]
 
 
-class Runtime:
+class Runtime(Rooms):
     """A workspace that serves. Every method is for the loop that opened it.
 
     ``writes`` False is a runtime for the moment: it serves from memory, writes nothing and watches
@@ -85,19 +40,11 @@ class Runtime:
         clock: Clock,
         *,
         writes: bool,
-        lock: WorkspaceLock | None = None,
-        home: OperatorHome | None = None,
-        bus: EventBus | None = None,
+        lock: WorkspaceLock | None,
+        home: OperatorHome | None,
+        bus: EventBus | None,
     ) -> None:
-        self.layout = layout
-        self.clock = clock
-        self.since: dt.datetime = clock.now()
-        self.audit = folder.audit
-        self.seal = folder.seal
-        self.bus = EventBus(clock) if bus is None else bus
-        database, store, audit = folder.state, folder.store, folder.audit
-        self.history = History(database)
-        self.store = store
+        super().__init__(layout, tree, folder, clock, writes=writes, lock=lock, home=home, bus=bus)
         self.watch: Watch | None = None
         self.lost = ""
         """Why the workspace is not this runtime's any more, empty while it is."""
@@ -105,91 +52,10 @@ class Runtime:
         """Called on the loop, once, when ``lost`` was set: whoever opened the runtime is to close it."""
         self.on_look: Callable[[], Awaitable[None]] = _nothing
         """Awaited after each look at the state folder, once a second."""
-        self._folder = folder
-        self._tree = tree
-        self.sandbox = sandbox_facts()
-        self.workers = Workers()
-        self.engine = Engine(workers=self.workers)
-        self._journal = Journal(self.bus, audit, clock)
-        self.refusals = Refusals(RejectionBook(database), self._journal)
-        self.registry = Registry(self._journal, self.refusals, clock)
-        in_force = InForce(lambda: self.reloader.policy)
-        self.state = state = StateStore(database)
-        host = Host(
-            layout=layout,
-            tree=tree,
-            state=state,
-            events=self.bus,
-            invoke=self.call,
-            clock=clock,
-            outside=Outside(Http(), Processes(), Credentials(os.environ)),
-        )
-        self.trust = Trust(home, layout.root, writes=writes)
-        self.gate = Gate(GrantBook(database), self.trust, clock)
-        self.warden = Warden(self.registry, self.workers)
-        shadow = Shadow(self.engine, host, clock, in_force.permissions, self.warden)
-        self.pulse = Pulse(self.registry, shadow, layout.runtime.health_interval_s)
-        self.pulse.on_defect = partial(self._journal.defect, "pulse")
-        self.examples = Examples(shadow, tree, layout, clock)
-        keeping = Keeping(self.history, store, state, clock)
-        migrations = Migrations(shadow, state, self.history, self._journal, clock)
-        self.canaries = Canaries(self.registry, keeping, self.gate, lambda: self.reloader.policy, clock)
-        publisher = Publisher(
-            self.registry,
-            shadow,
-            self.gate,
-            self.history,
-            keeping,
-            self.examples,
-            self.canaries,
-            migrations,
-            clock,
-            layout.runtime.max_live_generations,
-        )
-        self.reloader = Reloader(
-            self.registry,
-            Scanner(layout, tree, self.sandbox, home),
-            shadow,
-            self.examples,
-            migrations,
-            publisher,
-            self.warden,
-            self.gate,
-            layout.runtime,
-            at_once=_LOADS_AT_ONCE if writes else 1,
-        )
-        self._restoring = Restoring(self.registry, self.reloader, publisher, self.gate, store, layout, self.sandbox)
-        self.reloader.before = self._restoring.beside
-        self.operations = Operations(
-            self.registry,
-            self.reloader,
-            self._restoring,
-            self.warden,
-            self.history,
-            keeping,
-            self.canaries,
-            migrations,
-            clock,
-        )
-        self.rollouts = Rollouts(self.registry, self.canaries, clock)
-        self.undoing = Undoing(self.registry, self.operations, self.rollouts)
-        self.trials = Trials(self.registry, self.operations, self._restoring, state, clock)
-        self.approvals = Approvals(self.registry, self.reloader, self.gate, clock)
-        self.calls = Calls(self.registry, host, audit, clock, in_force, layout.name)
-        self.calls.observers += [self.canaries.observe, self.trials.observe]
-        self.shadow = shadow
-        self._keeper = Keeper(layout.state_dir, lock, audit, folder.databases)
         self._keeping: asyncio.Task[None] | None = None
         self._watching: asyncio.Task[None] | None = None
         self._beating: asyncio.Task[None] | None = None
         self._closed = False
-        self._listeners: list[Callable[[], None]] = []
-        self.metrics = Metrics(partial(gauges, self.registry))
-        self.bus.on_emit = self._told
-        audit.on_append = self._recorded
-        self.calls.on_flight = self._changed
-        self.registry.on_change = self._changed
-        self.refusals.on_kept = self._changed
 
     @classmethod
     async def open(
@@ -251,38 +117,6 @@ class Runtime:
         if self.watch is not None:
             self._watching = asyncio.create_task(self._follow(self.watch))
             self._beating = asyncio.create_task(self.pulse.run())
-
-    @property
-    def table(self) -> Table:
-        return self.registry.table
-
-    @property
-    def problems(self) -> tuple[Diagnostic, ...]:
-        """What is wrong beyond single manifests: on disk, and with what the runtime itself holds there."""
-        return (*self._keeper.problems, *self.reloader.problems)
-
-    @property
-    def policy(self) -> Policy | None:
-        return self.reloader.policy
-
-    async def call(self, request: CallRequest) -> CallReport:
-        return await self.calls.call(request)
-
-    def on_change(self, notify: Callable[[], None]) -> None:
-        """``notify`` is called, from any thread and often, when something happened; it must be cheap."""
-        self._listeners.append(notify)
-
-    def _told(self, event: Event) -> None:
-        self.metrics.told(event)
-        self._changed()
-
-    def _recorded(self, record: Mapping[str, Any]) -> None:
-        self.metrics.recorded(record)
-        self._changed()
-
-    def _changed(self) -> None:
-        for notify in self._listeners:
-            notify()
 
     async def _follow(self, watch: Watch) -> None:
         async for changed in watch:

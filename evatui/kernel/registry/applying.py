@@ -1,0 +1,95 @@
+"""Applying a change: what the disk holds of one capability takes effect, or is refused, or waits."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+from evatui.kernel.admission.policy import Policy
+from evatui.kernel.admission.verdict import Candidate, Rejection
+from evatui.kernel.model.call import Actor
+from evatui.kernel.model.lifecycle import State
+from evatui.kernel.registry.capability import Capability
+from evatui.kernel.registry.plan import KNOWN, Action, Change
+from evatui.kernel.registry.publisher import Publisher
+from evatui.kernel.registry.registry import SUPERSEDED, Registry
+
+__all__ = ["Applying"]
+
+
+class Applying:
+    """At most ``at_once`` capabilities change at a time, in the order of their ids: with 1, the numbers of new
+    generations depend on nothing but the disk.
+    """
+
+    def __init__(self, registry: Registry, publisher: Publisher, at_once: int) -> None:
+        self.before: Callable[[Capability, Candidate], Awaitable[None]] = _nothing
+        """Awaited before a version is brought up."""
+        self._registry = registry
+        self._publisher = publisher
+        self._places = asyncio.Semaphore(at_once)
+
+    async def apply(self, change: Change, policy: Policy, actor: Actor) -> Change:
+        async with self._places:
+            return await self._applied(change, policy, actor)
+
+    async def _applied(self, change: Change, policy: Policy, actor: Actor) -> Change:
+        if change.action is Action.REMOVE:
+            await self._remove(self._registry.capabilities[change.key], actor)
+        if change.verdict is None:
+            return change
+        capability = self._registry.capability(change.key, change.path)
+        capability.disk_digest = change.verdict.digest
+        if isinstance(change.verdict, Rejection):
+            if change.reason != KNOWN or (capability.active is not None and policy.denies(capability.id)):
+                await self._refuse(capability, change.verdict, policy, actor)
+            return change
+        capability.candidate = change.verdict
+        if change.action in (Action.UNCHANGED, Action.HOLD):
+            if not change.reason:
+                await self._settle(capability, actor)
+            return change
+        ruling, held = change.ruling, capability.held
+        assert ruling is not None  # whatever may go into service was ruled on
+        if held is not None and held.digest == change.verdict.terms and ruling.held and capability.hold is None:
+            held.ruling = ruling  # it waits already; the policy may have changed what for
+            return change.waiting(ruling)
+        await self.before(capability, change.verdict)
+        ended = await self._publisher.bring_up(capability, change.verdict, ruling, actor)
+        change = replace(change, tried=ended.tried)
+        if ended.rejected is not None:
+            return replace(change, action=Action.REJECT, verdict=ended.rejected)
+        if ended.held is not None:
+            return change.waiting(ended.held)
+        return replace(change, target=ended.name.id if ended.name else None)
+
+    async def _remove(self, capability: Capability, actor: Actor) -> None:
+        """Routing stops at once; a version that is just loading is let go of first."""
+        capability.wanted += 1
+        self._registry.stop(capability, actor)
+        async with capability.turn:
+            self._registry.forget(capability, actor)
+
+    async def _settle(self, capability: Capability, actor: Actor) -> None:
+        """The disk holds what serves: whatever was on its way in, refused, or tried out beside it, is history."""
+        capability.wanted += 1
+        async with capability.turn:
+            canary, wanted = capability.canary, capability.candidate
+            if canary is not None and wanted is not None and canary.candidate.terms != wanted.terms:
+                self._registry.end_canary(capability, actor, SUPERSEDED)
+            self._registry.attempts.forget(capability, actor)
+
+    async def _refuse(self, capability: Capability, rejection: Rejection, policy: Policy, actor: Actor) -> None:
+        capability.wanted += 1
+        async with capability.turn:
+            was = capability.state
+            self._registry.attempts.begin(capability, actor)
+            if policy.denies(capability.id) and was in (State.ACTIVE, State.DRAINING, State.DISABLED):
+                self._registry.deny(capability, rejection, actor)
+            else:
+                self._registry.attempts.refuse(capability, rejection, actor)
+
+
+async def _nothing(capability: Capability, candidate: Candidate) -> None:
+    """Nothing has to happen first."""
