@@ -147,6 +147,10 @@ class Desk:
             self._quiet.set()
             self._ended = self._runtime.clock.monotonic()
 
+    def dropped(self, why: str) -> None:
+        """An operator at the socket was hung up on."""
+        self._runtime.bus.emit("/runtime/operator_dropped", {"cause": why})
+
     @property
     def idle_s(self) -> float:
         """Seconds since the last command ended; 0 while one runs."""

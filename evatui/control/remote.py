@@ -12,7 +12,7 @@ import orjson
 
 from evatui.control.operator import CommandFailed, OnProgress, lost, refuse_if_readonly
 from evatui.control.snapshot import ConsoleSnapshot, Cursor
-from evatui.control.wire import MAX_LINE, encode, read
+from evatui.control.wire import MAX_ANSWER, MAX_REQUEST, encode, read
 from evatui.kernel.model.call import Actor
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.ids import new_id
@@ -46,6 +46,8 @@ class RemoteOperator:
         self._following: dict[int, OnProgress] = {}
         self._notify: Callable[[], None] | None = None
         self._stopped = False
+        self._refused = ""
+        self._why = ""
         self._reading = asyncio.get_running_loop().create_task(self._read(reader))
 
     async def run(self, command: str, *, on_progress: OnProgress | None = None, **params: Any) -> dict[str, Any]:
@@ -80,7 +82,7 @@ class RemoteOperator:
         self, method: str, params: dict[str, Any], request_id: str, on_progress: OnProgress | None = None
     ) -> Any:
         if self._reading.done():
-            raise lost(request_id, stopped=self._stopped)
+            raise self._lost(request_id)
         number = next(self._ids)
         line = _line({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
         future = self._waiting[number] = asyncio.get_running_loop().create_future()
@@ -91,7 +93,7 @@ class RemoteOperator:
             await self._writer.drain()
             reply = await future
         except ConnectionError:
-            raise lost(request_id, stopped=self._stopped) from None
+            raise self._lost(request_id) from None
         finally:
             self._waiting.pop(number, None)
             self._following.pop(number, None)
@@ -106,12 +108,8 @@ class RemoteOperator:
                 waiting = self._waiting.get(message.get("id"))
                 if waiting is not None and not waiting.done():
                     waiting.set_result(message)
-                elif message.get("method") == "progress":
-                    self._progressed(message["params"])
-                elif message.get("method") == "stopped":
-                    self._stopped = True
-                elif message.get("method") == "changed" and self._notify is not None:
-                    self._notify()
+                else:
+                    self._told(message.get("method"), message.get("params"))
         except (ConnectionError, ValueError):
             pass  # what waits is told below
         finally:
@@ -120,6 +118,25 @@ class RemoteOperator:
                     future.set_exception(ConnectionResetError())
             if self._notify is not None:
                 self._notify()
+
+    def _told(self, method: Any, params: Any) -> None:
+        match method:
+            case "progress":
+                self._progressed(params)
+            case "stopped":
+                self._stopped = True
+            case "closing":
+                self._why = clean_line(str(params["reason"]), 200)
+            case "refused":
+                self._refused = clean_line(str(params["reason"]), 200)
+            case "changed" if self._notify is not None:
+                self._notify()
+
+    def _lost(self, request_id: str) -> CommandFailed:
+        if self._refused:
+            message = f"pid {self.holder.pid} answers no more operators: {self._refused}"
+            return CommandFailed(ErrorKind.UNAVAILABLE, message, retryable=True)
+        return lost(request_id, self._why, stopped=self._stopped)
 
     def _progressed(self, told: dict[str, Any]) -> None:
         on_progress = self._following.get(told["id"])
@@ -147,17 +164,21 @@ async def _dial(holder: Holder) -> tuple[asyncio.StreamReader, asyncio.StreamWri
     if holder.address is None:
         raise OSError("the holder does not listen")
     if "/" in holder.address:
-        return await asyncio.open_unix_connection(holder.address, limit=MAX_LINE)
+        return await asyncio.open_unix_connection(holder.address, limit=MAX_ANSWER)
     host, _, port = holder.address.rpartition(":")
-    return await asyncio.open_connection(host, int(port), limit=MAX_LINE)
+    return await asyncio.open_connection(host, int(port), limit=MAX_ANSWER)
 
 
 def _line(message: dict[str, Any]) -> bytes:
     """Raises `CommandFailed` for what JSON cannot carry: half a character, an integer of more than 64 bits."""
     try:
-        return encode(message)
+        line = encode(message)
     except (TypeError, RecursionError) as problem:
         raise CommandFailed(ErrorKind.INVALID_INPUT, f"that cannot be sent: {clean_line(str(problem), 200)}") from None
+    if len(line) > MAX_REQUEST:
+        said = f"that has {len(line):,} bytes, and at most {MAX_REQUEST:,} go over the control socket"
+        raise CommandFailed(ErrorKind.INPUT_TOO_LARGE, said)
+    return line
 
 
 def _failed(error: dict[str, Any]) -> CommandFailed:

@@ -16,10 +16,13 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import orjson
 
-__all__ = ["MAX_LINE", "encode", "read"]
+__all__ = ["MAX_ANSWER", "MAX_REQUEST", "encode", "read"]
 
-MAX_LINE = 32 << 20
-"""Bytes of one message; a longer one ends the connection."""
+MAX_REQUEST = 17 << 20
+"""Bytes of one line to a runtime, which has room for the largest payload of a command line. A longer one ends the
+connection."""
+MAX_ANSWER = 32 << 20
+"""Bytes of one line from a runtime."""
 
 
 def encode(message: Mapping[str, Any]) -> bytes:
