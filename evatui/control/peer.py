@@ -44,7 +44,7 @@ class Peer:
     async def attend(self, reader: asyncio.StreamReader) -> None:
         """Until one of both hangs up."""
         try:
-            while not self.outbox.ended.is_set() and (line := await reader.readline()):
+            while not self.outbox.ended.is_set() and (line := await reader.readline()).endswith(b"\n"):
                 await self._room.acquire()
                 self._begin(_parsed(line))
         except ValueError:  # of the reader: no end of the line within its limit

@@ -55,13 +55,13 @@ class Server:
                 path.unlink(missing_ok=True)
                 old = os.umask(0o177)
                 try:
-                    self._server = await asyncio.start_unix_server(self._accept, path, limit=MAX_REQUEST)
+                    self._server = await self._loop.create_unix_server(self._connection, path)
                 finally:
                     os.umask(old)
                 self._path, self._made = path, _identity(path)
                 return str(path), None
         self._token = secrets.token_hex(32)
-        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, limit=MAX_REQUEST)
+        self._server = await self._loop.create_server(self._connection, "127.0.0.1", 0)
         host, port = self._server.sockets[0].getsockname()[:2]
         return f"{host}:{port}", self._token
 
@@ -103,6 +103,9 @@ class Server:
         for peer in self._peers:
             peer.changed()
 
+    def _connection(self) -> asyncio.StreamReaderProtocol:
+        return asyncio.StreamReaderProtocol(_Lines(limit=MAX_REQUEST), self._accept)
+
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         outbox = Outbox(writer)
         if refusal := self._refusal(writer):
@@ -126,8 +129,6 @@ class Server:
                 peer = Peer(outbox, self._desk, self._orders)
                 self._peers.add(peer)
                 await peer.attend(reader)
-        except ConnectionError:
-            pass  # it is gone
         finally:
             if peer is not None:
                 self._peers.discard(peer)
@@ -144,6 +145,13 @@ class Server:
         except (TimeoutError, asyncio.IncompleteReadError):
             return False
         return hmac.compare_digest(told.strip(), self._token.encode())
+
+
+class _Lines(asyncio.StreamReader):
+    """What came before a connection broke can still be read: it was sent."""
+
+    def set_exception(self, exc: Exception) -> None:
+        self.feed_eof()
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

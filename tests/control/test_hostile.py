@@ -258,7 +258,7 @@ async def test_another_user_is_refused_even_where_the_socket_is_open_to_all(
         path = Path(folder) / "open.sock"
         os.chmod(folder, 0o755)
         server = holder.kernel._server
-        opening = holder.kernel.submit(asyncio.start_unix_server(server._accept, path))
+        opening = holder.kernel.submit(holder.kernel._loop.create_unix_server(server._connection, path))
         listening = await asyncio.wrap_future(opening)
         os.chmod(path, 0o666)
         if os.geteuid() == 0:

@@ -1,0 +1,147 @@
+"""Clients of a runtime that are killed at any moment: what they ordered is done once, and nothing of them stays."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from evatui.control.local import LocalOperator
+from evatui.control.opening import OpenMode, open_workspace
+from evatui.kernel.model.call import Actor, CallerType
+from evatui.kernel.records.codes import Code
+from tests.support.waiting import until
+from tests.support.workspaces import GREETER, tool, write
+
+__all__ = ["Report", "kill_clients"]
+
+_AT_ONCE = 16
+_CLIENT = """
+import json, os, socket, sys
+there = socket.socket(socket.AF_UNIX)
+there.connect(sys.argv[1])
+name = sys.argv[2]
+def line(number, command, progress=False, **arguments):
+    params = {"command": command, "arguments": arguments, "actor": {"type": "cli", "id": name}, "progress": progress}
+    return json.dumps({"id": number, "method": "run", "params": params}).encode() + b"\\n"
+there.sendall(json.dumps({"id": 1, "method": "snapshot"}).encode() + b"\\n")
+there.sendall(line(2, "capability.call", True, name="test.spin", request_id="call-" + name))
+there.sendall(line(3, "capability.disable", id="pawn", request_id="order-" + name))
+os.write(1, b"sent ")
+heard = there.makefile("rb")
+while json.loads(heard.readline()).get("id") != 3:
+    pass
+os.write(1, b"heard ")
+there.sendall(b'{"id": 4, "method": "run", "par')
+while heard.readline():
+    pass
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """``sent`` and ``heard`` count the clients that lived to send their order, and to hear that it was done."""
+
+    kills: int
+    sent: int
+    heard: int
+    lost: tuple[str, ...]
+    """Clients whose order, once sent, is not on record."""
+    twice: tuple[str, ...]
+    unended: tuple[str, ...]
+    """Calls that began and did not end once."""
+    left: tuple[str, ...]
+    """What is there after the last kill and was not there before the first."""
+
+    @property
+    def ok(self) -> bool:
+        return not (self.lost or self.twice or self.unended or self.left)
+
+    def lines(self) -> Sequence[str]:
+        return (
+            f"{self.kills} clients killed, {self.sent} after they had sent an order, {self.heard} after its receipt",
+            f"orders lost {len(self.lost)}, done twice {len(self.twice)}; calls not ended once {len(self.unended)}",
+            f"left behind: {', '.join(self.left) or 'nothing'}",
+        )
+
+
+async def kill_clients(kills: int, seed: int) -> Report:
+    """Starts ``kills`` clients, `_AT_ONCE` at a time, and kills each after up to 150 ms."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder) / "ws"
+        spin = "function invoke(ctx, request) ctx.host.progress{done = 1} while true do end end"
+        write(root, {**GREETER, **tool("spin", spin, limits="{timeout_ms: 20000}"), **tool("pawn", spin)})
+        holder = await open_workspace(root, state_dir=None, mode=OpenMode.HOLD, actor=Actor(CallerType.USER, "ann"))
+        assert isinstance(holder, LocalOperator)
+        try:
+            return await _killed(holder, root / ".eva/control.sock", kills, random.Random(seed))
+        finally:
+            holder.kernel.cut()
+            await holder.close()
+
+
+async def _killed(holder: LocalOperator, socket: Path, kills: int, dice: random.Random) -> Report:
+    await _one(socket, "warm", 0.5)  # what is made once and kept, such as threads and states, is there from now on
+    await _quiet(holder)
+    before = await _open_things(holder)
+    places = asyncio.Semaphore(_AT_ONCE)
+
+    async def one(name: str, after: float) -> str:
+        async with places:
+            return await _one(socket, name, after)
+
+    names = [f"k{number}" for number in range(kills)]
+    said = dict(zip(names, await asyncio.gather(*(one(n, dice.uniform(0.0, 0.15)) for n in names)), strict=True))
+    await _quiet(holder)
+    records = [r for r in (await holder.run("audit.tail", limit=10_000))["records"] if r["actor"]["id"] in said]
+    done = Counter(r["actor"]["id"] for r in records if r["code"] == Code.CAPABILITY_DISABLED)
+    calls = Counter(r["request_id"] for r in records if r["code"].startswith("call."))
+    begun = {name for name in names if "sent" in said[name]}
+    after = await _open_things(holder)
+    return Report(
+        kills=kills,
+        sent=len(begun),
+        heard=sum("heard" in told for told in said.values()),
+        lost=tuple(name for name in begun if not done[name]),
+        twice=tuple(name for name in names if done[name] > 1),
+        unended=tuple(
+            name for name in names if calls[f"call-{name}"] > 1 or (name in begun and not calls[f"call-{name}"])
+        ),
+        left=tuple(f"{what} {after[what]} where {count} were" for what, count in before.items() if after[what] > count),
+    )
+
+
+async def _one(socket: Path, name: str, after: float) -> str:
+    """Returns what the client said before it was killed."""
+    words = [sys.executable, "-ISc", _CLIENT, str(socket), name]
+    child = await asyncio.create_subprocess_exec(*words, stdout=subprocess.PIPE)
+    await asyncio.sleep(after)
+    with contextlib.suppress(ProcessLookupError):
+        child.send_signal(signal.SIGKILL)
+    told, _ = await child.communicate()
+    return told.decode()
+
+
+async def _quiet(holder: LocalOperator) -> None:
+    server = holder.kernel._server
+    await until(lambda: not server._connections and not server._orders and not server._peers)
+    await until(lambda: not holder.kernel.in_flight)
+
+
+async def _open_things(holder: LocalOperator) -> dict[str, int]:
+    async def tasks() -> int:
+        return len(asyncio.all_tasks())
+
+    counts = {"tasks": await asyncio.wrap_future(holder.kernel.submit(tasks()))}
+    if sys.platform == "linux":
+        counts["descriptors"] = len(os.listdir("/proc/self/fd"))
+    return counts
