@@ -9,7 +9,6 @@ import os
 import shutil
 import sqlite3
 import threading
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -17,50 +16,15 @@ import pytest
 from evatui.control import opening
 from evatui.control.commands import COMMANDS
 from evatui.control.local import LocalOperator
-from evatui.control.opening import OpenMode, open_workspace
+from evatui.control.opening import OpenMode
 from evatui.control.operator import CommandFailed, Operator
 from evatui.control.snapshot import CapabilityRow, ConsoleSnapshot, Cursor
-from evatui.kernel.model.call import Actor, CallerType
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.lifecycle import State
 from evatui.kernel.model.progress import Progress
+from tests.control.crowd import ANN, opened
 from tests.support.waiting import until
 from tests.support.workspaces import GREETER, SCRIPT, save, tool, write
-
-ANN = Actor(CallerType.USER, "ann")
-SPIN = "function invoke(ctx, request) while true do end end"
-
-
-async def opened(root: Path, mode: OpenMode, *, readonly: bool = False) -> Operator:
-    return await open_workspace(root, state_dir=None, mode=mode, actor=ANN, readonly=readonly)
-
-
-@pytest.fixture
-def workspace(tmp_path: Path) -> Path:
-    root = tmp_path / "ws"
-    write(root, {**GREETER, **tool("spin", SPIN, limits="{timeout_ms: 20000}", reload="{drain_timeout_ms: 50}")})
-    write(root, {"eva.yaml": "runtime: {shutdown_timeout_ms: 1000}\n"})
-    return root
-
-
-@pytest.fixture
-async def holder(workspace: Path) -> AsyncIterator[LocalOperator]:
-    operator = await opened(workspace, OpenMode.HOLD)
-    assert isinstance(operator, LocalOperator)
-    while not (await operator.snapshot(Cursor())).audit:  # the record of the start is written in the background
-        await asyncio.sleep(0.005)
-    yield operator
-    await operator.close()
-
-
-@pytest.fixture(params=["in the process", "over the socket"])
-async def operator(request: pytest.FixtureRequest, holder: LocalOperator, workspace: Path) -> AsyncIterator[Operator]:
-    if request.param == "in the process":
-        yield holder
-        return
-    attached = await opened(workspace, OpenMode.ATTACH)
-    yield attached
-    await attached.close()
 
 
 async def test_a_call_answers_and_names_its_generation(operator: Operator) -> None:
