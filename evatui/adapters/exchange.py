@@ -11,6 +11,7 @@ from typing import Any
 
 import httpcore2
 
+from evatui.adapters.measured import Measure, Measured
 from evatui.kernel.host.ports import Exchange, Reply
 from evatui.kernel.model.address import Address
 from evatui.kernel.model.errors import CallFailed, ErrorKind, failure
@@ -41,7 +42,8 @@ class Speaker:
             url.scheme == "https" and self._trust is None
         ):  # at first use: to read hundreds of certificates takes a while
             self._trust = await asyncio.to_thread(httpcore2.default_ssl_context)
-        dialled = _Dialled(addresses)
+        measure = Measure()
+        dialled = _Dialled(addresses, measure)
         where: Mapping[str, Any] = {"scheme": url.scheme.encode(), "host": url.host.encode(), "port": url.port}
         connection = httpcore2.AsyncHTTPConnection(
             httpcore2.Origin(**where), ssl_context=self._trust, network_backend=dialled
@@ -56,7 +58,7 @@ class Speaker:
             with _explained(clean_line(url.host, 256)):
                 response = await connection.handle_async_request(request)
                 headers = _read_headers(response)
-                body = await _body(response, headers, exchange.max_bytes)
+                body = await _body(response, headers, exchange.max_bytes, measure)
         finally:
             await dialled.close()
         return Reply(response.status, headers, body)
@@ -65,8 +67,9 @@ class Speaker:
 class _Dialled(httpcore2.AsyncNetworkBackend):
     """Dials the addresses it was given, whatever host it is asked for."""
 
-    def __init__(self, addresses: Sequence[Address]) -> None:
+    def __init__(self, addresses: Sequence[Address], measure: Measure) -> None:
         self._addresses = addresses
+        self._measure = measure
         self._system = httpcore2.AnyIOBackend()
         self._stream: _Stream | None = None
 
@@ -85,7 +88,7 @@ class _Dialled(httpcore2.AsyncNetworkBackend):
         return await self._dial(last, port, timeout)
 
     async def _dial(self, address: Address, port: int, seconds: float | None) -> _Stream:
-        self._stream = await self._system.connect_tcp(str(address), port, seconds)
+        self._stream = Measured(await self._system.connect_tcp(str(address), port, seconds), self._measure)
         return self._stream
 
     async def close(self) -> None:
@@ -110,7 +113,9 @@ def _read_headers(response: httpcore2.Response) -> tuple[tuple[str, str], ...]:
     return tuple((name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in headers)
 
 
-async def _body(response: httpcore2.Response, headers: Sequence[tuple[str, str]], limit: int) -> bytes:
+async def _body(
+    response: httpcore2.Response, headers: Sequence[tuple[str, str]], limit: int, measure: Measure
+) -> bytes:
     """Counted as it comes and as it unpacks: either may be far more than the other."""
     packing = ", ".join(value for name, value in headers if name == "content-encoding").strip().lower()
     if packing not in _PACKINGS:
@@ -121,6 +126,7 @@ async def _body(response: httpcore2.Response, headers: Sequence[tuple[str, str]]
     data, came = bytearray(), 0
     async for chunk in response.aiter_stream():
         came += len(chunk)
+        await measure.understood(len(chunk))
         data += unpacker.decompress(chunk, limit + 1 - len(data)) if unpacker else chunk
         if max(came, len(data)) > limit:
             raise failure(ErrorKind.INPUT_TOO_LARGE, f"the answer has more than {limit:,} bytes")

@@ -140,7 +140,7 @@ async def test_a_grant_that_ends_meanwhile_ends_the_chain(lab: Ground, server: S
         (answer(b"x", Content_Encoding="br"), ErrorKind.HOST_ERROR),
         (answer(b"\xff\xfe"), ErrorKind.HOST_ERROR),
         (answer("x", X="y" * 90_000), ErrorKind.INPUT_TOO_LARGE),
-        (answer("x", X="y" * 200_000), ErrorKind.HOST_ERROR),
+        (answer("x", X="y" * 200_000), ErrorKind.INPUT_TOO_LARGE),
         (answer("x", **{f"X{n}": "y" for n in range(200)}), ErrorKind.INPUT_TOO_LARGE),
         (b"SSH-2.0-OpenSSH\r\n\r\n", ErrorKind.HOST_ERROR),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx", ErrorKind.HOST_ERROR),
