@@ -10,7 +10,7 @@ from types import CoroutineType
 from typing import Any, Final, Generic, TypeVar
 
 from evatui.kernel.lua.ending import Endable, Phase
-from evatui.kernel.lua.judge import Missing, Question, Refused, Unheard, judge
+from evatui.kernel.lua.judge import Lost, Missing, Question, Refused, judge
 from evatui.kernel.lua.message import Reply, failed, failure, packed_entry, packed_failure, packed_reply
 from evatui.kernel.lua.outcome import HostPort, Outcome, Raised, Returned, Verdict
 from evatui.kernel.lua.owner import Owner
@@ -29,7 +29,7 @@ _ENTER, _GO_ON = int(Operation.ENTER), int(Operation.GO_ON)
 _log = logging.getLogger(__name__)
 
 _NO_ANSWER: Final = failed(ErrorKind.CANCELLED, "the host call was cancelled")
-_Answer = Outcome | Question | Missing | Refused | Unheard
+_Answer = Outcome | Question | Missing | Refused | Lost
 _FAILED: Final = Verdict(ErrorKind.INTERNAL, "the sandbox failed")
 _QUEUED, _RUNNING, _ASKING, _WAITING = Phase  # names are found sooner than members
 
@@ -43,6 +43,8 @@ class Call(Endable, Generic[T]):
     """
 
     _unharmed = False
+    _asked = False
+    _watched: int | None = None
     _reply: Reply | None = None
     _delivered = False
 
@@ -133,8 +135,8 @@ class Call(Endable, Generic[T]):
             return answer
         if isinstance(answer, Missing):
             return Raised(f"the handler has removed its function '{answer.name}'")
-        if isinstance(answer, Unheard):
-            return _lost(answer)
+        if isinstance(answer, Lost):
+            return self._without_state(answer)
         return _FAILED if isinstance(answer, Refused) else answer
 
     def _begun(self) -> _Answer:
@@ -146,7 +148,7 @@ class Call(Endable, Generic[T]):
         self._state = state = self._owner.borrow()
         if state is not None:
             answer = self._entered(state, data)
-            if not isinstance(answer, Unheard):
+            if not isinstance(answer, Lost) or answer.heard:
                 return answer
             self._state = None
             state.close()
@@ -177,9 +179,13 @@ class Call(Endable, Generic[T]):
         answer = self._run(state.load, self._owner.program)
         if isinstance(answer, Missing):
             return Verdict(ErrorKind.NOT_FOUND, f"the script defines no function '{answer.name}'", missing=answer.name)
-        if isinstance(answer, Unheard):
-            return _lost(answer)
+        if isinstance(answer, Lost):
+            return self._without_state(answer)
         return _FAILED if isinstance(answer, (Question, Refused)) else answer
+
+    def _without_state(self, lost: Lost) -> Verdict:
+        """To be tried again where nothing can have happened: nothing was asked of the host."""
+        return Verdict(ErrorKind.INTERNAL, lost.reason, retryable=not self._asked)
 
     def _run(self, enter: Callable[..., tuple[Any, ...]], *arguments: Any) -> _Answer:
         self._phase = _RUNNING
@@ -198,6 +204,7 @@ class Call(Endable, Generic[T]):
             return Verdict(ErrorKind.HOST_CALL_LIMIT, "the handler made more host calls than its limit allows")
         if self._host is None or state is None:
             return Verdict(ErrorKind.INTERNAL, "there is no host to ask here")
+        self._asked = True
         self._phase = _ASKING
         if self._ended is not None:
             return self._ended
@@ -261,9 +268,23 @@ class Call(Endable, Generic[T]):
             return
         self._task = self._loop.create_task(answer)
         self._task.add_done_callback(self._answered)
+        self._watched = self._state.descriptor() if self._state is not None else None
+        if self._watched is not None:
+            self._loop.add_reader(self._watched, self._spoken_out_of_turn)
+
+    def _spoken_out_of_turn(self) -> None:
+        """The state speaks, or is gone, while it is the host's turn: nobody waits for the answer any more."""
+        self._watch_no_more()
+        self._cancel_task()
+
+    def _watch_no_more(self) -> None:
+        if self._watched is not None:
+            self._loop.remove_reader(self._watched)
+            self._watched = None
 
     def _answered(self, task: asyncio.Task[Any]) -> None:
         self._task = None
+        self._watch_no_more()
         if task.cancelled():
             self._reply = _NO_ANSWER
         elif (error := task.exception()) is None:
@@ -271,7 +292,3 @@ class Call(Endable, Generic[T]):
         else:
             self._reply = failure(error)
         self._owner.submit(self._step)
-
-
-def _lost(problem: Unheard) -> Verdict:
-    return Verdict(ErrorKind.INTERNAL, problem.reason, retryable=True)

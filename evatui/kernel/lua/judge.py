@@ -13,7 +13,7 @@ from evatui.kernel.lua.values import AMBIGUOUS, from_row, unpack
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.text import clean, clean_line
 
-__all__ = ["Missing", "Question", "Refused", "Unheard", "judge"]
+__all__ = ["Lost", "Missing", "Question", "Refused", "judge"]
 
 _RETURNED_ROW = int(Answer.RETURNED_ROW)
 _ASKED_ROW = int(Answer.ASKED_ROW)
@@ -41,13 +41,14 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True)
-class Unheard:
-    """The state had gone before it was entered, for ``reason``: another can be entered in its place."""
+class Lost:
+    """The state has gone, for ``reason``. Where it had before it ``heard``, another can be entered in its place."""
 
     reason: str
+    heard: bool
 
 
-def judge(answer: tuple[Any, ...], program: Program) -> Outcome | Question | Missing | Refused | Unheard:
+def judge(answer: tuple[Any, ...], program: Program) -> Outcome | Question | Missing | Refused | Lost:
     kind = answer[0]
     if kind == _RETURNED_ROW:
         return Returned(from_row(answer, _ambiguous))
@@ -70,10 +71,8 @@ def judge(answer: tuple[Any, ...], program: Program) -> Outcome | Question | Mis
             return Missing(name)
         case (Answer.REFUSED,):
             return Refused()
-        case (Answer.UNHEARD, reason):
-            return Unheard(reason)
-        case (Answer.LOST, reason):
-            return Verdict(ErrorKind.INTERNAL, reason, retryable=True)
+        case (Answer.LOST | Answer.UNHEARD, reason):
+            return Lost(reason, heard=kind == Answer.LOST)
     return Verdict(ErrorKind.INTERNAL, "the sandbox failed")
 
 

@@ -31,6 +31,10 @@ class StatePort(Protocol):
         """Whether a state that nobody is in can be entered again."""
         ...
 
+    def descriptor(self) -> int | None:
+        """What becomes readable once a state that nobody is in is lost; None where it cannot be."""
+        ...
+
     def close(self) -> None:
         """Frees it, while nobody is in it. Idempotent."""
         ...

@@ -122,6 +122,9 @@ class State:
     def sound(self) -> bool:
         return not self._killed
 
+    def descriptor(self) -> None:
+        """There is nothing to lose."""
+
     def close(self) -> None:
         """A full state takes some milliseconds to free."""
         self._lua = self._put = self._run = None

@@ -41,11 +41,11 @@ def gone(process: psutil.Process) -> bool:
         return True
 
 
-def lost(outcome: Any) -> str:
+def lost(outcome: Any, *, retryable: bool = True) -> str:
     """What is told of a worker that was lost."""
     assert isinstance(outcome, Verdict), outcome
     assert outcome.kind is ErrorKind.INTERNAL
-    assert outcome.retryable
+    assert outcome.retryable is retryable
     return outcome.message
 
 

@@ -84,6 +84,37 @@ async def test_a_worker_that_dies_in_a_call_is_told_by_its_signal(owner: Engine,
     assert await call(loaded, "b") == Returned([1, "b"])
 
 
+async def test_a_worker_that_dies_during_a_host_call_ends_both_at_once(owner: Engine) -> None:
+    loaded = await loaded_in_process(owner)
+    entered, cancelled = asyncio.Event(), asyncio.Event()
+
+    async def host(function: str, argument: Any) -> None:
+        entered.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cancelled.set()
+
+    waiting = asyncio.create_task(call(loaded, entry="ask", host=host, seconds=3_600))
+    await entered.wait()
+    newest().kill()
+    async with asyncio.timeout(60):
+        message = lost(await waiting, retryable=False)
+    assert "SIGKILL" in message
+    assert cancelled.is_set()
+    assert await call(loaded, "b") == Returned([1, "b"])
+
+
+async def test_a_worker_that_dies_after_a_host_call_may_have_done_something(owner: Engine) -> None:
+    loaded = await loaded_in_process(owner)
+
+    async def host(function: str, argument: Any) -> None:
+        newest().suspend()
+        newest().kill()
+
+    assert lost(await call(loaded, entry="ask", host=host), retryable=False)
+
+
 async def test_a_worker_that_died_while_idle_is_replaced_unnoticed(owner: Engine) -> None:
     loaded = await loaded_in_process(owner)
     await call(loaded, "a")

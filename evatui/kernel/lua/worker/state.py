@@ -79,6 +79,10 @@ class WorkerState:
         """A word out of turn would be taken for the answer to what is asked next."""
         return not self._killed and self._channel is not None and self._channel.silent()
 
+    def descriptor(self) -> int | None:
+        with self._lock:
+            return self._worker.sock.fileno() if self._worker is not None else None
+
     def close(self) -> None:
         self.kill()
         with self._lock:
