@@ -25,7 +25,13 @@ __all__ = ["SEARCHED", "Processes"]
 
 SEARCHED = ("/usr/local/bin", "/usr/bin", "/bin")
 """Where programs are looked for, whatever ``PATH`` says."""
-_ENVIRONMENT = {"PATH": ":".join(SEARCHED), "LANG": "C.UTF-8"}
+_NO_PLANTED_REPOSITORY = {
+    "GIT_CONFIG_COUNT": "1",
+    "GIT_CONFIG_KEY_0": "safe.bareRepository",
+    "GIT_CONFIG_VALUE_0": "explicit",
+}
+"""Files that a handler may write can look like a bare repository, and git runs what the configuration of one says."""
+_ENVIRONMENT = {"PATH": ":".join(SEARCHED), "LANG": "C.UTF-8", **_NO_PLANTED_REPOSITORY}
 _KEEPER = str(Path(__file__).with_name("keeper.py"))
 _PATIENCE_S = 6.0
 """Longer than the keeper takes at most to end what it keeps."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ import psutil
 import pytest
 
 from evatui.kernel.model.errors import CallFailed, ErrorKind
-from evatui.kernel.model.permissions import Permissions, Shell
+from evatui.kernel.model.permissions import Files, Permissions, Shell
 from tests.host.ground import Ground
 
 DENIED = ErrorKind.POLICY_DENIED
@@ -75,7 +77,10 @@ async def test_the_environment_is_clean_and_nothing_is_open(lab: Ground, monkeyp
     monkeypatch.setenv("LD_PRELOAD", "")
     lab.permissions = commands(["env"], ["ls"])
     found = (await run(lab, "env"))["stdout"].split()
-    assert sorted(found) == ["LANG=C.UTF-8", "PATH=/usr/local/bin:/usr/bin:/bin"]
+    assert sorted(line for line in found if not line.startswith("GIT_CONFIG_")) == [
+        "LANG=C.UTF-8",
+        "PATH=/usr/local/bin:/usr/bin:/bin",
+    ]
     if Path("/proc/self/fd").exists():
         assert (await run(lab, "ls", "/proc/self/fd"))["stdout"].split() == ["0", "1", "2", "3"]
 
@@ -141,6 +146,22 @@ async def test_a_program_of_the_workspace_is_refused(ground: Ground, tmp_path: P
         ground.permissions = commands([path])
         with pytest.raises(CallFailed, match="is refused: it lies in the workspace"):
             await run(ground, path)
+
+
+@pytest.mark.skipif(shutil.which("git", path="/usr/local/bin:/usr/bin:/bin") is None, reason="there is no git")
+async def test_files_that_look_like_a_bare_repository_make_git_run_nothing(ground: Ground) -> None:
+    ground.permissions = replace(commands(["git", "status"]), fs=Files(write=("workspace",)))
+    planted = {
+        "HEAD": "ref: refs/heads/main\n",
+        "config": f'[core]\n repositoryformatversion = 0\n bare = false\n worktree = {ground.root}\n fsmonitor = "touch made; false"\n',
+    }
+    for folder in ("refs", "objects"):
+        (ground.root / folder).mkdir()
+    for path, text in planted.items():
+        await ground.ask("fs_write_text", {"path": path, "text": text})
+    found = await run(ground, "git", "status")
+    assert found["code"] == 128
+    assert not (ground.root / "made").exists()
 
 
 async def test_what_is_no_program_cannot_be_started(ground: Ground, tmp_path: Path) -> None:
