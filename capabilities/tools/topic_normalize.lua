@@ -1,6 +1,7 @@
 -- topic.normalize: brings a topic into the one form that the event bus accepts.
 --
--- A topic is `/segment/segment`: 1 to 16 segments of 1 to 64 characters from A-Z a-z 0-9 _ . -
+-- A topic is `/segment/segment`: 1 to 16 segments of 1 to 64 characters from A-Z a-z 0-9 _ . - and none
+-- of them is `.` or `..`, which lead nowhere in a topic and are left out here.
 -- Topics are compared byte for byte, so two spellings of one name would never meet. This tool
 -- therefore writes them in lower case, although the bus itself takes capitals too.
 
@@ -46,7 +47,8 @@ local function normalize_segment(segment, log)
   end
   local text = replace(trimmed, "%s", "-", log, "spaces_replaced")
   text = replace(text, "[^%w_.-]", "", log, "characters_removed")
-  return replace(text, "%u", string.lower, log, "lower_cased")
+  text = replace(text, "%u", string.lower, log, "lower_cased")
+  return (text == "." or text == "..") and "" or text
 end
 
 -- Which of the changes to the slashes apply to the text between its first and last one.

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from evatui.kernel.model.topic import KERNEL_ROOTS, is_topic, is_topic_pattern, topic_matches
 from tests.bundled.harness import Serving
 
-SEGMENT = st.text("ab.-_", min_size=1, max_size=3)
+SEGMENT = st.text("ab.-_", min_size=1, max_size=3).filter(lambda text: text not in (".", ".."))
 TOPIC = st.lists(SEGMENT, min_size=1, max_size=5).map(lambda parts: "/" + "/".join(parts))
 PATTERN = st.tuples(st.lists(SEGMENT | st.just("*"), max_size=4), st.sampled_from(["**", "*", "a"])).map(
     lambda parts: "/" + "/".join([*parts[0], parts[1]])
@@ -37,6 +37,8 @@ def normalize(bundled: Serving) -> Normalize:
         ("/a/ b /c", "/a/b/c", ["trimmed"]),
         ("/a/käse", "/a/kse", ["characters_removed"]),
         ("/a/§/b", "/a/b", ["characters_removed", "segment_removed"]),
+        ("/a/../b/./...", "/a/b/...", ["segment_removed"]),
+        ("/a/ .§. /b", "/a/b", ["trimmed", "characters_removed", "segment_removed"]),
     ],
 )
 def test_it_says_what_it_changed(normalize: Normalize, untidy: str, topic: str, changes: list[str]) -> None:
@@ -46,7 +48,7 @@ def test_it_says_what_it_changed(normalize: Normalize, untidy: str, topic: str, 
     assert result["changed"] is bool(changes)
 
 
-@pytest.mark.parametrize("nothing", ["", "   ", "/", "///", "/ /", "/§/"])
+@pytest.mark.parametrize("nothing", ["", "   ", "/", "///", "/ /", "/§/", "/../."])
 def test_a_topic_of_which_nothing_is_left_is_refused(normalize: Normalize, nothing: str) -> None:
     assert normalize(nothing)["error"]["kind"] == "InvalidInput"
 

@@ -151,9 +151,10 @@ async def test_a_program_of_the_workspace_is_refused(ground: Ground, tmp_path: P
 @pytest.mark.skipif(shutil.which("git", path="/usr/local/bin:/usr/bin:/bin") is None, reason="there is no git")
 async def test_files_that_look_like_a_bare_repository_make_git_run_nothing(ground: Ground) -> None:
     ground.permissions = replace(commands(["git", "status"]), fs=Files(write=("workspace",)))
+    settings = ("repositoryformatversion = 0", "bare = false", f"worktree = {ground.root}", 'fsmonitor = "touch made"')
     planted = {
         "HEAD": "ref: refs/heads/main\n",
-        "config": f'[core]\n repositoryformatversion = 0\n bare = false\n worktree = {ground.root}\n fsmonitor = "touch made; false"\n',
+        "config": "[core]\n" + "\n".join(settings),
     }
     for folder in ("refs", "objects"):
         (ground.root / folder).mkdir()

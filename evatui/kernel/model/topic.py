@@ -1,4 +1,5 @@
-"""Topics: ``/seg/seg``; in a pattern ``*`` is one segment and a last ``**`` is zero or more."""
+"""Topics: ``/seg/seg``, where no segment is ``.`` or ``..``; in a pattern ``*`` is one segment and a last ``**`` is
+zero or more."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ import re
 
 __all__ = ["KERNEL_ROOTS", "covers_pattern", "is_kernel_topic", "is_topic", "is_topic_pattern", "topic_matches"]
 
-_SEGMENT = r"[A-Za-z0-9_.-]{1,64}"
+_SEGMENT = r"(?!\.\.?(?:/|\Z))[A-Za-z0-9_.-]{1,64}"
 _TOPIC = re.compile(rf"(?:/{_SEGMENT}){{1,16}}", re.ASCII)
 _PATTERN = re.compile(rf"(?:/(?:{_SEGMENT}|\*)){{0,15}}/(?:{_SEGMENT}|\*\*?)", re.ASCII)
 
