@@ -20,8 +20,11 @@ class Gone:
         self._loop = asyncio.get_running_loop()
         self._freed = asyncio.Event()
         self._groups: list[list[weakref.ref[Any]]] = []
+        self.watched = 0
 
     def watch(self, *objects: Any) -> None:
+        self.watched += 1
+        self._alive()
         self._groups.append([weakref.ref(one, self._one_freed) for one in objects])
 
     async def wait(self, seconds: float) -> int:
@@ -34,7 +37,8 @@ class Gone:
         return self._alive()
 
     def _alive(self) -> int:
-        return sum(any(reference() is not None for reference in group) for group in self._groups)
+        self._groups = [group for group in self._groups if any(reference() is not None for reference in group)]
+        return len(self._groups)
 
     def _one_freed(self, _: weakref.ref[Any]) -> None:
         """Called in whichever thread let go of the object."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evatui.runtime import Runtime
+from tests.bench.manifests import generate
 from tests.soak.gone import Gone
 from tests.soak.load import Load
 from tests.soak.versions import WAYS, Way, make_workspace
@@ -54,10 +55,16 @@ def percentile(values: Sequence[float], percent: int) -> float:
     return ordered[max(0, -(-len(ordered) * percent // 100) - 1)]
 
 
-async def edit_under_load(edits: int = 100, callers: int = 4, rate: float = 60.0, seed: int = 1) -> Report:
-    """Saves ``edits`` versions, by rename and in place at random, under ``callers`` × ``rate`` calls a second."""
+async def edit_under_load(
+    edits: int = 100, callers: int = 4, rate: float = 60.0, seed: int = 1, beside: int = 0
+) -> Report:
+    """Saves ``edits`` versions, by rename and in place at random, under ``callers`` × ``rate`` calls a second.
+
+    ``beside`` is the number of capabilities that serve as well, and stay as they are.
+    """
     with tempfile.TemporaryDirectory() as folder:
         script = make_workspace(Path(folder) / "workspace")
+        generate(Path(folder) / "workspace", beside)
         runtime = await Runtime.open(Path(folder) / "workspace", state_dir=Path(folder) / "state")
         try:
             return await _edit(runtime, script, edits, callers, rate, random.Random(seed))
