@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from evatui.kernel.model.lifecycle import State
+from evatui.kernel.registry.table import Table
 from tests.runtime.conftest import ANN, call
 from tests.support.workspaces import SCRIPT, save
 
@@ -51,6 +52,28 @@ async def test_a_defect_at_any_step_leaves_the_old_table(start, workspace: Path,
     assert counts[State.ACTIVE] == 1
     assert State.PENDING not in counts
     assert State.SHADOW not in counts
+
+
+async def test_a_version_goes_into_service_by_one_assignment(start, workspace: Path, monkeypatch) -> None:
+    runtime = await start()
+    assigned: list[Table] = []
+
+    class Told(type(runtime.registry)):
+        def __setattr__(self, name: str, value: object) -> None:
+            if name == "table":
+                assigned.append(value)
+            super().__setattr__(name, value)
+
+    monkeypatch.setattr(runtime.registry, "__class__", Told)
+    before = runtime.table
+    save(workspace, "capabilities/tools/greet.lua", SCRIPT.replace("one", "two"))
+    await runtime.reloader.run(actor=ANN, explicit=True)
+    assert assigned == [runtime.table]
+    assert runtime.table is not before
+    assert (await call(runtime)).response.result["by"] == "two"
+    save(workspace, "capabilities/tools/greet.lua", "function (")
+    await runtime.reloader.run(actor=ANN, explicit=True)
+    assert len(assigned) == 1
 
 
 VERSION = """
