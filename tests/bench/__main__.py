@@ -8,7 +8,7 @@ import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from tests.bench import audit, calls, hosts, manifests, paint, reloads
+from tests.bench import audit, calls, hosts, manifests, paint, reloads, tables
 from tests.bench.results import Section, document
 
 _RESULTS = Path(__file__).with_name("RESULTS.md")
@@ -17,6 +17,7 @@ _MEASUREMENTS: dict[str, Callable[[int], Awaitable[list[Section]]]] = {
     "calls": calls.measure,
     "hosts": hosts.measure,
     "audit": audit.measure,
+    "tables": tables.measure,
     "reloads": reloads.measure,
     "manifests": manifests.measure,
 }
