@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from evatui.cli.answer import Answer, failed_response
-from evatui.cli.given import Payload, Tag
+from evatui.cli.given import GUARD, Payload, Tag
 from evatui.cli.inspect import show_inspected
 from evatui.cli.options import Settings, Words
 from evatui.cli.progress import progress_line
@@ -21,8 +21,6 @@ from evatui.control.operator import CommandFailed
 from evatui.kernel.model.errors import ErrorKind
 
 __all__ = ["capability"]
-
-_GUARD = click.option("--if-generation", metavar="GENERATION", help="Refuse unless this generation is serving.")
 
 
 @click.group(cls=Words)
@@ -89,12 +87,15 @@ def _show_call(screen: Screen, data: Mapping[str, Any]) -> None:
 @click.option("--dry-run", is_flag=True, help="Say what would change, and change nothing.")
 @click.option("--plan", metavar="DIGEST", help="Refuse unless the plan is still this one.")
 @click.option("--exit-code", is_flag=True, help="Exit with 10 if something changes or would change.")
+@GUARD
 @click.pass_obj
-def reload(settings: Settings, ids: tuple[str, ...], dry_run: bool, plan: str | None, exit_code: bool) -> Answer:
+def reload(settings: Settings, /, ids: tuple[str, ...], dry_run: bool, exit_code: bool, **guards: str | None) -> Answer:
     """Read the disk again and publish what is sound; without ID: everything."""
-    if dry_run and plan:
-        raise click.UsageError("--plan is for what is switched, and --dry-run switches nothing")
-    guard = {"plan": plan} if plan else {}
+    guard = {key: value for key, value in guards.items() if value}
+    if dry_run and guard:
+        raise click.UsageError("--plan and --if-generation are for what is switched, and --dry-run switches nothing")
+    if "if_generation" in guard and len(ids) != 1:
+        raise click.UsageError("--if-generation is of one capability: give its ID")
     data = settings.ask("capability.plan" if dry_run else "capability.reload", ids=list(ids), **guard)
     code, failed = _verdict(data, exit_code)
     return Answer(data, partial(show_plan, data=data), code, failed)
@@ -133,7 +134,7 @@ def _receipt(settings: Settings, command: str, **params: Any) -> Answer:
 
 @capability.command()
 @click.argument("id")
-@_GUARD
+@GUARD
 @click.pass_obj
 def drain(settings: Settings, id: str, if_generation: str | None) -> Answer:
     """Take no new calls and let the running ones end; holds until enable."""
@@ -142,7 +143,7 @@ def drain(settings: Settings, id: str, if_generation: str | None) -> Answer:
 
 @capability.command()
 @click.argument("id")
-@_GUARD
+@GUARD
 @click.pass_obj
 def disable(settings: Settings, id: str, if_generation: str | None) -> Answer:
     """Switch a capability off; holds until enable."""
@@ -151,17 +152,18 @@ def disable(settings: Settings, id: str, if_generation: str | None) -> Answer:
 
 @capability.command()
 @click.argument("id")
+@GUARD
 @click.pass_obj
-def enable(settings: Settings, id: str) -> Answer:
+def enable(settings: Settings, id: str, if_generation: str | None) -> Answer:
     """Switch a drained or disabled capability on again, and take a demoted one back into the process."""
-    return _receipt(settings, "capability.enable", id=id)
+    return _receipt(settings, "capability.enable", id=id, if_generation=if_generation)
 
 
 @capability.command()
 @click.argument("id")
 @click.option("--to", metavar="GENERATION", help="The generation to serve again; default: the previous one.")
 @click.option("--lose-state", is_flag=True, help="Also where it does not see what was stored under a newer schema.")
-@_GUARD
+@GUARD
 @click.pass_obj
 def rollback(settings: Settings, id: str, to: str | None, lose_state: bool, if_generation: str | None) -> Answer:
     """Serve an earlier generation again.
@@ -174,7 +176,7 @@ def rollback(settings: Settings, id: str, to: str | None, lose_state: bool, if_g
 
 @capability.command()
 @click.argument("id")
-@_GUARD
+@GUARD
 @click.pass_obj
 def retry(settings: Settings, id: str, if_generation: str | None) -> Answer:
     """Try again what the disk holds, also where it was rolled back."""
@@ -214,10 +216,10 @@ def history(settings: Settings, id: str) -> Answer:
 @click.argument("id")
 @click.option("--digest", required=True, metavar="D", help="Of the version that waits, as list and reload show it.")
 @click.option("--revoke", is_flag=True, help="Forget an approval that has not taken effect.")
-@_GUARD
+@GUARD
 @click.pass_obj
 def approve(settings: Settings, id: str, digest: str, revoke: bool, if_generation: str | None) -> Answer:
     """Let a version that waits for approval go into service; bound to these very bytes."""
     if revoke:
-        return _receipt(settings, "capability.revoke", id=id, digest=digest)
+        return _receipt(settings, "capability.revoke", id=id, digest=digest, if_generation=if_generation)
     return _receipt(settings, "capability.approve", id=id, digest=digest, if_generation=if_generation)

@@ -14,7 +14,11 @@ from evatui.control.operator import CommandFailed
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.text import clean_line
 
-__all__ = ["Folder", "Payload", "Tag"]
+__all__ = ["GUARD", "Folder", "Payload", "Tag"]
+
+GUARD = click.option(
+    "--if-generation", metavar="GENERATION", help="Refuse where another generation serves, or is tried out, by now."
+)
 
 _LIMIT = 16 * 1024 * 1024
 

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from evatui.cli.answer import Answer
-from evatui.cli.given import Tag
+from evatui.cli.given import GUARD, Tag
 from evatui.cli.options import Settings
 from evatui.cli.screen import Screen
 from evatui.cli.show import show_receipt
@@ -34,7 +34,7 @@ def add_rollout(group: click.Group) -> None:
 def _order(word: str, about: str) -> click.Command:
     @click.command(word, help=about)
     @click.argument("id")
-    @click.option("--if-generation", metavar="GENERATION", help="Refuse unless this generation serves or is tried out.")
+    @GUARD
     @click.pass_obj
     def order(settings: Settings, id: str, if_generation: str | None) -> Answer:
         guard = {"if_generation": if_generation} if if_generation is not None else {}

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from evatui.cli.answer import Answer
+from evatui.cli.given import GUARD
 from evatui.cli.options import Settings, Words
 from evatui.cli.screen import Screen
 from evatui.kernel.model.text import clean
@@ -51,12 +52,15 @@ def get(settings: Settings, id: str, key: str, schema: int | None) -> Answer:
 @click.argument("id")
 @click.argument("key", required=False, metavar="[KEY]")
 @click.option("--all", "every", is_flag=True, help="Every key of the schema in force.")
+@GUARD
 @click.pass_obj
-def delete(settings: Settings, id: str, key: str | None, every: bool) -> Answer:
+def delete(settings: Settings, id: str, key: str | None, every: bool, if_generation: str | None) -> Answer:
     """Delete a key, or with --all every one; on record in the audit log. Older schemas are left as they are."""
     if (key is None) is not every:
         raise click.UsageError("give a KEY, or --all")
-    data = settings.ask("state.delete", id=id, **({"all": True} if key is None else {"key": key}))
+    what: dict[str, Any] = {"all": True} if key is None else {"key": key}
+    guard = {"if_generation": if_generation} if if_generation is not None else {}
+    data = settings.ask("state.delete", id=id, **what, **guard)
     keys = "1 key" if data["deleted"] == 1 else f"{data['deleted']} keys"
     return Answer(data, lambda screen: screen.line(f"● deleted {keys} of {id}, schema {data['schema_version']}"))
 

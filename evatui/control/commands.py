@@ -13,6 +13,9 @@ from types import MappingProxyType
 
 __all__ = ["COMMANDS", "Command", "Danger"]
 
+_CALLS = frozenset({"capability.call", "capability.test"})
+"""They end with whoever asked."""
+
 
 class Danger(IntEnum):
     """How a person must confirm."""
@@ -33,6 +36,16 @@ class Command:
     needs_runtime: bool = False
     effects: bool = False
     """Runs a handler or writes rows; refused by a read-only operator."""
+
+    @property
+    def order(self) -> bool:
+        """It changes something: once sent it goes on to its end, whatever becomes of who sent it."""
+        return self.name not in _CALLS and (self.effects or self.danger is not Danger.FREE)
+
+    @property
+    def guarded(self) -> bool:
+        """It takes ``if_generation``: refused where the capability serves another one by now."""
+        return self.order and self.name.startswith(("capability.", "state."))
 
 
 _ALL = (
@@ -70,7 +83,10 @@ _ALL = (
     Command("state.list", "What capabilities have stored: keys, versions, bytes, schemas"),
     Command("state.get", "A stored value"),
     Command(
-        "state.delete", "Delete what a capability has stored under a key, or all of it", Danger.TYPED, effects=True
+        "state.delete",
+        "Delete what a capability has stored under a key, or all of it",
+        Danger.TYPED,
+        effects=True,
     ),
     Command("audit.tail", "The newest audit records"),
     Command("audit.query", "The audit records that match, by capability, generation, request, actor, code, time"),

@@ -10,6 +10,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from evatui.control.answers import status
+from evatui.control.commands import COMMANDS
 from evatui.control.following import following
 from evatui.control.operator import CommandFailed, OnProgress, lost
 from evatui.control.orders import orders
@@ -33,6 +34,7 @@ from evatui.control.view import View
 from evatui.kernel.model.call import Actor, CallRequest
 from evatui.kernel.model.errors import CallFailed, ErrorKind
 from evatui.kernel.model.text import clean_line
+from evatui.kernel.registry.receipt import guard
 from evatui.kernel.registry.reload import Plan
 from evatui.kernel.storage.database import StorageError
 from evatui.runtime import Runtime
@@ -111,6 +113,7 @@ class Desk:
             work = self._work.get(command)
             if work is None:
                 raise CommandFailed(ErrorKind.INVALID_INPUT, f"no command {clean_line(command, 64)}")
+            self._guard(command, params)
             if not self.standing.ok and command not in _ANSWERED_WHILE_SHUT:
                 raise refused(self.standing)
             calls = self._runtime.calls
@@ -159,6 +162,18 @@ class Desk:
     def snapshot(self, since: Cursor) -> ConsoleSnapshot:
         """The state of the last runtime where none serves."""
         return replace(self._view.snapshot(since), standing=self.standing)
+
+    def _guard(self, command: str, params: Params) -> None:
+        """The first of two looks where a command waits for something: those look again, before they change anything."""
+        seen = read_text(params, "if_generation")
+        if seen is None:
+            return
+        ids = read_ids(params) or (read_text(params, "id") or "",)
+        if not COMMANDS[command].guarded or len(ids) != 1:
+            raise CommandFailed(ErrorKind.INVALID_INPUT, "if_generation is for what changes one capability")
+        capability = self._runtime.registry.capabilities.get(ids[0])
+        if capability is not None:  # else the command says that there is none
+            guard(capability, seen)
 
     # -- queries ----------------------------------------------------------------------------
 

@@ -50,7 +50,7 @@ def orders(runtime: Runtime) -> Mapping[str, Order]:
     return {
         "capability.drain": guarded(operations.drain),
         "capability.disable": guarded(operations.disable),
-        "capability.enable": noted(lambda params, actor: operations.enable(read_needed(params, "id"), actor)),
+        "capability.enable": guarded(operations.enable),
         "capability.rollback": noted(rollback),
         "capability.retry": guarded(operations.retry),
         "capability.promote": guarded(rollouts.promote),

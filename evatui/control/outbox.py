@@ -35,7 +35,7 @@ class Outbox:
         """A notice, which nobody waits for."""
         if self._unread > _NOTICES:
             self.hang_up("closing", "it does not read what it is sent")
-        elif not self.ended.is_set():
+        elif not self.ended.is_set() and not self._writer.is_closing():
             self._writer.write(_line(message))
 
     async def send(self, message: Mapping[str, Any]) -> None:
@@ -44,7 +44,7 @@ class Outbox:
         if len(line) > MAX_ANSWER:
             line = _line({"id": message["id"], "error": _too_long(len(line))})
         async with self._turn:
-            if self.ended.is_set():
+            if self.ended.is_set() or self._writer.is_closing():
                 return
             self._writer.write(line)
             with contextlib.suppress(ConnectionError):

@@ -115,7 +115,7 @@ def _is_order(request: Mapping[str, Any] | None) -> bool:
     params = (request or {}).get("params")
     name = params.get("command") if isinstance(params, dict) else None
     known = COMMANDS.get(name) if isinstance(name, str) else None
-    return known is not None and known.name != "capability.call" and (known.effects or known.danger > 0)
+    return known is not None and known.order
 
 
 def _number(request: Mapping[str, Any]) -> Any:

@@ -148,9 +148,18 @@ class Server:
 
 
 class _Lines(asyncio.StreamReader):
-    """What came before a connection broke can still be read: it was sent."""
+    """What was sent before a connection broke can still be read, also what the system had not handed over yet."""
+
+    _transport_of: asyncio.BaseTransport
+
+    def set_transport(self, transport: asyncio.BaseTransport) -> None:
+        super().set_transport(transport)
+        self._transport_of = transport
 
     def set_exception(self, exc: Exception) -> None:
+        with contextlib.suppress(OSError), self._transport_of.get_extra_info("socket").dup() as rest:
+            while chunk := rest.recv(MAX_REQUEST):
+                self.feed_data(chunk)
         self.feed_eof()
 
 

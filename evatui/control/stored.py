@@ -13,6 +13,7 @@ from evatui.kernel.model.call import Actor
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.records.codes import Code, Outcome
+from evatui.kernel.registry.receipt import guard
 from evatui.kernel.storage.state_store import StateRow
 from evatui.runtime import Runtime
 
@@ -89,6 +90,8 @@ class Stored:
             raise CommandFailed(ErrorKind.INVALID_INPUT, "one of the parameters key and all must be given")
         capability = self._runtime.registry.capabilities.get(capability_id)
         async with capability.turn if capability is not None else contextlib.nullcontext():  # never amid a migration
+            if capability is not None:
+                guard(capability, read_text(params, "if_generation"))
             schema = await asyncio.to_thread(self._in_force, capability_id)
             deleted = await asyncio.to_thread(self._state.delete, capability_id, schema, key)
         if key is not None and not deleted:

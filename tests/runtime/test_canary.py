@@ -298,7 +298,7 @@ async def test_an_order_for_a_canary_that_was_superseded_is_refused(start, works
     runtime = await start()
     seen = (await canary(runtime, workspace)).generation.name.short
     await canary(runtime, workspace, GOOD.replace("two", "three"))
-    with pytest.raises(CallFailed, match="moved"):
+    with pytest.raises(CallFailed, match="changed under you"):
         await runtime.rollouts.promote("greet", ANN, if_generation=seen)
     assert greet(runtime).rollout is not None
 

@@ -6,10 +6,12 @@ import asyncio
 import contextlib
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,6 +27,8 @@ from tests.support.workspaces import GREETER, tool, write
 __all__ = ["Report", "kill_clients"]
 
 _AT_ONCE = 16
+_ROOM = 40
+"""Connections that the runtime has not let go of yet, so that it never has to refuse one."""
 _CLIENT = """
 import json, os, socket, sys
 there = socket.socket(socket.AF_UNIX)
@@ -75,11 +79,12 @@ class Report:
 
 
 async def kill_clients(kills: int, seed: int) -> Report:
-    """Starts ``kills`` clients, `_AT_ONCE` at a time, and kills each after up to 150 ms."""
+    """Starts ``kills`` clients, `_AT_ONCE` at a time, and kills each at any moment of what it does."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder) / "ws"
         spin = "function invoke(ctx, request) ctx.host.progress{done = 1} while true do end end"
-        write(root, {**GREETER, **tool("spin", spin, limits="{timeout_ms: 20000}"), **tool("pawn", spin)})
+        limits = "{timeout_ms: 20000, concurrency: 1}"
+        write(root, {**GREETER, **tool("spin", spin, limits=limits), **tool("pawn", spin)})
         holder = await open_workspace(root, state_dir=None, mode=OpenMode.HOLD, actor=Actor(CallerType.USER, "ann"))
         assert isinstance(holder, LocalOperator)
         try:
@@ -90,17 +95,27 @@ async def kill_clients(kills: int, seed: int) -> Report:
 
 
 async def _killed(holder: LocalOperator, socket: Path, kills: int, dice: random.Random) -> Report:
-    await _one(socket, "warm", 0.5)  # what is made once and kept, such as threads and states, is there from now on
+    began = time.monotonic()
+    for number in range(_AT_ONCE):  # what is made once and kept, such as threads and states, is there from now on
+        await _one(socket, f"warm{number}", None)
+    longest = 2 * (time.monotonic() - began) / _AT_ONCE
     await _quiet(holder)
     before = await _open_things(holder)
     places = asyncio.Semaphore(_AT_ONCE)
 
     async def one(name: str, after: float) -> str:
         async with places:
+            await until(lambda: len(holder.kernel._server._connections) < _ROOM)
             return await _one(socket, name, after)
 
     names = [f"k{number}" for number in range(kills)]
-    said = dict(zip(names, await asyncio.gather(*(one(n, dice.uniform(0.0, 0.15)) for n in names)), strict=True))
+    said = dict(
+        zip(
+            names,
+            await asyncio.gather(*(one(n, dice.uniform(0.0, longest * min(kills, _AT_ONCE))) for n in names)),
+            strict=True,
+        )
+    )
     await _quiet(holder)
     records = [r for r in (await holder.run("audit.tail", limit=10_000))["records"] if r["actor"]["id"] in said]
     done = Counter(r["actor"]["id"] for r in records if r["code"] == Code.CAPABILITY_DISABLED)
@@ -116,15 +131,21 @@ async def _killed(holder: LocalOperator, socket: Path, kills: int, dice: random.
         unended=tuple(
             name for name in names if calls[f"call-{name}"] > 1 or (name in begun and not calls[f"call-{name}"])
         ),
-        left=tuple(f"{what} {after[what]} where {count} were" for what, count in before.items() if after[what] > count),
+        left=tuple(
+            f"{what}: {count} where {before[what]} were" for what, count in after.items() if count > before[what]
+        ),
     )
 
 
-async def _one(socket: Path, name: str, after: float) -> str:
-    """Returns what the client said before it was killed."""
+async def _one(socket: Path, name: str, after: float | None) -> str:
+    """Returns what the client said before it was killed; None: once it has heard all."""
     words = [sys.executable, "-ISc", _CLIENT, str(socket), name]
     child = await asyncio.create_subprocess_exec(*words, stdout=subprocess.PIPE)
-    await asyncio.sleep(after)
+    if after is None:
+        assert child.stdout is not None
+        await child.stdout.readuntil(b"heard ")
+    else:
+        await asyncio.sleep(after)
     with contextlib.suppress(ProcessLookupError):
         child.send_signal(signal.SIGKILL)
     told, _ = await child.communicate()
@@ -137,11 +158,12 @@ async def _quiet(holder: LocalOperator) -> None:
     await until(lambda: not holder.kernel.in_flight)
 
 
-async def _open_things(holder: LocalOperator) -> dict[str, int]:
+async def _open_things(holder: LocalOperator) -> Counter[str]:
     async def tasks() -> int:
         return len(asyncio.all_tasks())
 
-    counts = {"tasks": await asyncio.wrap_future(holder.kernel.submit(tasks()))}
-    if sys.platform == "linux":
-        counts["descriptors"] = len(os.listdir("/proc/self/fd"))
+    counts = Counter({"tasks": await asyncio.wrap_future(holder.kernel.submit(tasks()))})
+    for descriptor in os.listdir("/proc/self/fd") if sys.platform == "linux" else ():
+        with contextlib.suppress(OSError):  # that of the listing itself
+            counts[re.sub(r"[0-9]+", "…", os.readlink(f"/proc/self/fd/{descriptor}"))] += 1
     return counts

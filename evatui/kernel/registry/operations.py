@@ -74,7 +74,7 @@ class Operations:
         self._write(Code.CAPABILITY_DISABLED, capability, source, actor)
         return self._receipt(capability, "disable", source, None, actor, started)
 
-    async def enable(self, capability_id: str, actor: Actor) -> Receipt:
+    async def enable(self, capability_id: str, actor: Actor, if_generation: str | None = None) -> Receipt:
         """Lifts a drain, a disable or a demotion: what the disk holds serves, where it belongs.
 
         Where that is refused, or was rolled back, the version that served last does, and the receipt says so.
@@ -86,7 +86,7 @@ class Operations:
         if capability.hold is None and sound is not None and not sound.manifest.enabled:
             message = f"{capability.id} is disabled by its manifest: set `enabled: true` in {capability.path}"
             raise failure(ErrorKind.CONFLICT, message)
-        await self._hold(capability, None, actor)
+        await self._hold(capability, None, actor, if_generation)
         conduct, before = self._warden.pardon(capability), _name(capability)
         try:
             plan = await self._reloader.run(actor=actor, explicit=True, ids=(capability.id,))

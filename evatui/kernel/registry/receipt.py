@@ -84,5 +84,6 @@ def guard(capability: Capability, if_generation: str | None) -> None:
         serving = " and ".join(serving.name.short for serving in capability.serving) or "nothing"
         raise failure(
             ErrorKind.CONFLICT,
-            f"{capability.id} moved: {serving} serves now, not {clean_line(if_generation, 200)}",
+            f"{capability.id} changed under you: {serving} serves now, not {clean_line(if_generation, 200)}",
+            serving=[generation.name.id for generation in capability.serving],
         )
