@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from evatui.kernel.model.call import CallRequest
@@ -22,7 +23,8 @@ def routed(runtime: Runtime, request: CallRequest) -> dict[str, Any]:
     found = route(table, request)
     if found is None:
         raise absent(registry.capabilities.values(), registry.adapters, request)
-    generation, placed = pick(table, found, request, runtime.layout.name)
+    in_general = replace(request, trace_id="")  # it asks about calls in general, which have no trace in common
+    generation, placed = pick(table, found, in_general, runtime.layout.name)
     assert generation is not None  # it is in the table
     behind = [key for key in table.providers.get(request.capability, ()) if key != found]
     return {

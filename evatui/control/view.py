@@ -118,7 +118,7 @@ def _call(flight: Flight, now: float) -> CallRow:
         generation=generation.name.id if generation else "",
         number=generation.name.short if generation else "",
         caller=clean_line(flight.request.caller.id or flight.request.caller.type.value, 64),
-        started_at=flight.started_at,
+        started_at=rfc3339(flight.at),
         elapsed_ms=(now - flight.started) * 1000,
         deadline_ms=(flight.deadline - flight.started) * 1000,
         host_call=_host_call(flight),

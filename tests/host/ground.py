@@ -79,7 +79,8 @@ class Ground:
         return replace(scope, **changes)
 
     def bind(self, **changes: Any) -> BoundHost:
-        return self.host.bind(self.scope(**changes))
+        scope = self.scope(**changes)
+        return self.host.bind(lambda: scope)
 
     async def resolve(self, name: str) -> Sequence[Address]:
         self.looked_up.append(name)

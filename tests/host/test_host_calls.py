@@ -137,7 +137,8 @@ async def test_a_tool_is_called_within_the_chain_and_the_deadline(ground: Ground
     assert request.caller.to_json() == {"type": "capability", "id": "repo-summary"}
     assert request.ancestors == ("outer", "repo-summary")
     assert (request.deadline, request.trace_id, request.user, request.tags) == (1_000.0, "tr_1", "ada", {"team": "a"})
-    assert request.request_id == ""
+    assert request.request_id.startswith("req_")
+    assert request.request_id != "req_1"
 
 
 async def test_an_error_of_the_callee_is_an_answer(ground: Ground) -> None:

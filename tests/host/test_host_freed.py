@@ -29,7 +29,7 @@ class Generation:
 @pytest.mark.usefixtures("no_collector")
 async def test_it_is_freed_without_the_collector_of_cycles(ground: Ground) -> None:
     generation = Generation()
-    host = ground.host.bind(ground.scope(permissions=generation.permissions))
+    host = ground.bind(permissions=generation.permissions)
     await asked(host, "now")
     freed = weakref.ref(generation)
     del generation, host

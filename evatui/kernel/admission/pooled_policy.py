@@ -21,6 +21,8 @@ __all__ = ["Policy", "make_policy"]
 
 _CACHED = 4_096
 
+_Terms = tuple[Manifest, Permissions, AuditLevels]
+
 
 @dataclass(frozen=True, slots=True)
 class Policy:
@@ -40,7 +42,7 @@ class Policy:
     audit: AuditLevels
     credentials: Mapping[str, Mapping[str, Any]]
     settings: Mapping[str, Any]
-    _effective: dict[int, tuple[Manifest, Permissions]] = field(default_factory=dict, repr=False, compare=False)
+    _terms: dict[int, _Terms] = field(default_factory=dict, repr=False, compare=False)
     """By identity, which the kept manifest makes unique: hashing all permissions would cost more than the lookup."""
     _known: dict[tuple[Permissions, Permissions], Permissions] = field(default_factory=dict, repr=False, compare=False)
 
@@ -51,13 +53,24 @@ class Policy:
 
     def effective(self, manifest: Manifest) -> Permissions:
         """What the manifest asks for and the policy gives now. Cheap: asked at every host call, on any thread."""
-        known = self._effective.get(id(manifest))
+        return self._terms_of(manifest)[1]
+
+    def audit_levels(self, manifest: Manifest) -> AuditLevels:
+        """The lower of what the manifest wants and the policy allows. As cheap."""
+        return self._terms_of(manifest)[2]
+
+    def _terms_of(self, manifest: Manifest) -> _Terms:
+        known = self._terms.get(id(manifest))
         if known is not None and known[0] is manifest:
-            return known[1]
-        found = self._met(manifest.permissions, self.granted(manifest).permissions)
-        if len(self._effective) >= _CACHED:
-            self._effective.clear()
-        self._effective[id(manifest)] = (manifest, found)
+            return known
+        permissions = self._met(manifest.permissions, self.granted(manifest).permissions)
+        levels = AuditLevels(
+            _lower(manifest.audit.log_input, self.audit.log_input),
+            _lower(manifest.audit.log_output, self.audit.log_output),
+        )
+        if len(self._terms) >= _CACHED:
+            self._terms.clear()
+        found = self._terms[id(manifest)] = (manifest, permissions, levels)
         return found
 
     def _met(self, asked: Permissions, given: Permissions) -> Permissions:
@@ -96,13 +109,6 @@ class Policy:
             for entry in area.entries(in_force)
         ]
 
-    def audit_levels(self, manifest: Manifest) -> AuditLevels:
-        """The lower of what the manifest wants and the policy allows."""
-        return AuditLevels(
-            _lower(manifest.audit.log_input, self.audit.log_input),
-            _lower(manifest.audit.log_output, self.audit.log_output),
-        )
-
     def _without_denied(self, asked: Permissions) -> Permissions:
         kept = tuple(name for name in asked.adapters.capabilities if not self.deny.name(name))
         if kept == asked.adapters.capabilities:
@@ -128,5 +134,8 @@ def make_policy(*layers: Layer) -> Policy:
     )
 
 
+_LEVELS = tuple(AuditLevel)
+
+
 def _lower(mine: AuditLevel, theirs: AuditLevel) -> AuditLevel:
-    return min(mine, theirs, key=list(AuditLevel).index)
+    return min(mine, theirs, key=_LEVELS.index)

@@ -21,6 +21,7 @@ _MAX_TOLD = 20_000
 _MAX_POINTER = 200
 _MAX_MESSAGE = 300
 _MAX_HOPS = 64
+_KEPT_POINTERS = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,7 @@ class CompiledSchema:
     document: Mapping[str, Any]
     _validator: Any = field(init=False, repr=False, compare=False)
     _ways: Ways = field(init=False, repr=False, compare=False)
+    _arrays: dict[str, bool] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_validator", jsonschema_rs.validator_for(dict(self.document), **OPTIONS))
@@ -86,7 +88,12 @@ class CompiledSchema:
 
         An empty Lua table there is an array; everywhere else it is an object.
         """
-        return any(map(self._wants_array, self._at(pointer)))
+        known = self._arrays.get(pointer)
+        if known is None:
+            known = any(map(self._wants_array, self._at(pointer)))
+            if len(self._arrays) < _KEPT_POINTERS:
+                self._arrays[pointer] = known
+        return known
 
     def _at(self, pointer: str) -> list[Mapping[str, Any]]:
         """The subschemas that apply at ``pointer``, as far as that can be said without the value."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 from evatui.kernel.host.arguments import Arguments
@@ -39,8 +40,8 @@ class Host:
     ) -> None:
         self._parts = Parts(tree, Writer(tree), layout, state, events, invoke, clock, outside)
 
-    def bind(self, scope: CallScope) -> BoundHost:
-        """The host as one call sees it."""
+    def bind(self, scope: Callable[[], CallScope]) -> BoundHost:
+        """The host as one call sees it. ``scope`` is asked for, once, on the thread of the first host call."""
         return BoundHost(self._parts, scope)
 
 
@@ -50,16 +51,19 @@ class BoundHost:
     ``outcome`` is ``ok`` or the kind of the error. ``running`` is the call that is under way, None where none is.
     """
 
-    def __init__(self, parts: Parts, scope: CallScope) -> None:
+    _asker: Asker | None = None
+
+    def __init__(self, parts: Parts, scope: Callable[[], CallScope]) -> None:
         self.calls: list[dict[str, Any]] = []
         self.running: HostCall | None = None
         self.now = parts.clock.monotonic
-        self._asker = Asker(parts, scope)
+        self._parts = parts
+        self._scope = scope
 
     @property
     def progress(self) -> Progress | None:
         """The newest report of how far the call has come."""
-        return self._asker.reporting.newest
+        return self._asker.reporting.newest if self._asker is not None else None
 
     def account(self) -> list[dict[str, Any]]:
         """``calls``, with one that is still under way as ``Cancelled``: nobody waits for it any more."""
@@ -72,16 +76,19 @@ class BoundHost:
 
         Raises `CallFailed`, and so does the coroutine. For a thread that may be blocked.
         """
+        asker = self._asker
+        if asker is None:
+            asker = self._asker = Asker(self._parts, self._scope())
         awaited = AWAITED.get(function)
         if awaited is not None:
-            return self._wait_for(awaited, HostCall(function), argument)
+            return self._wait_for(awaited, asker, HostCall(function), argument)
         call = HostCall(clean_line(function, 64))
         with _Account(self, call):
-            return _direct(function)(self._asker, Arguments(call.fn, argument), call)
+            return _direct(function)(asker, Arguments(call.fn, argument), call)
 
-    async def _wait_for(self, function: Awaited, call: HostCall, argument: Any) -> Any:
+    async def _wait_for(self, function: Awaited, asker: Asker, call: HostCall, argument: Any) -> Any:
         with _Account(self, call):
-            return await function(self._asker, Arguments(call.fn, argument), call)
+            return await function(asker, Arguments(call.fn, argument), call)
 
 
 class _Account:

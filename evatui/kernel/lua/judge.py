@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,12 +52,12 @@ class Lost:
 def judge(answer: tuple[Any, ...], program: Program) -> Outcome | Question | Missing | Refused | Lost:
     kind = answer[0]
     if kind == _RETURNED_ROW:
-        return Returned(from_row(answer, _ambiguous))
+        return _returned(from_row, answer)
     if kind == _ASKED_ROW:
         return Question(answer[1], from_row(answer, dict))
     match answer:
         case (Answer.RETURNED, data):
-            return Returned(unpack(data, _ambiguous) if data else None)
+            return _returned(unpack, data) if data else Returned(None)
         case (Answer.ASKED, data, name):
             return Question(name, unpack(data, dict))
         case (Answer.RAISED, *parts):
@@ -76,8 +77,23 @@ def judge(answer: tuple[Any, ...], program: Program) -> Outcome | Question | Mis
     return Verdict(ErrorKind.INTERNAL, "the sandbox failed")
 
 
-def _ambiguous() -> Any:
-    return AMBIGUOUS
+class _Unmarked:
+    """What stands for each empty table that the handler did not mark."""
+
+    __slots__ = ("met",)
+
+    def __init__(self) -> None:
+        self.met = False
+
+    def __call__(self) -> Any:
+        self.met = True
+        return AMBIGUOUS
+
+
+def _returned(read: Callable[[Any, Callable[[], Any]], Any], data: Any) -> Returned:
+    unmarked = _Unmarked()
+    value = read(data, unmarked)
+    return Returned(value, not unmarked.met)
 
 
 def _raised(program: Program, message: str, kind: str, retryable: int, file: str, line: int, value: str) -> Raised:

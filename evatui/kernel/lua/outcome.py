@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from evatui.kernel.lua.values import AMBIGUOUS, resolve_empty
@@ -38,9 +38,13 @@ class HostPort(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Returned:
-    """The handler's first result, JSON-like. An empty table that it did not mark is ``AMBIGUOUS``."""
+    """The handler's first result, JSON-like. An empty table that it did not mark is ``AMBIGUOUS``.
+
+    ``marked``: there is no such table in it, which spares looking for one.
+    """
 
     value: Any
+    marked: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -204,9 +204,9 @@ def resolve_empty(value: Any, wants_array: Callable[[str], bool]) -> Any:
     """
     if value is AMBIGUOUS:
         return [] if wants_array("") else {}
-    pending: list[tuple[Any, str]] = [(value, "")]
+    pending: list[tuple[Any, _Way]] = [(value, None)]
     while pending:
-        container, pointer = pending.pop()
+        container, way = pending.pop()
         if type(container) is dict:
             entries: Any = container.items()
         elif type(container) is list:
@@ -214,10 +214,21 @@ def resolve_empty(value: Any, wants_array: Callable[[str], bool]) -> Any:
         else:
             continue
         for key, item in entries:
-            if item is AMBIGUOUS or type(item) is dict or type(item) is list:
-                below = f"{pointer}/{key.replace('~', '~0').replace('/', '~1') if type(key) is str else key}"
-                if item is AMBIGUOUS:
-                    container[key] = [] if wants_array(below) else {}
-                else:
-                    pending.append((item, below))
+            kind = type(item)
+            if kind is dict or kind is list:
+                pending.append((item, (way, key)))
+            elif item is AMBIGUOUS:
+                container[key] = [] if wants_array(_pointer((way, key))) else {}
     return value
+
+
+_Way = tuple[Any, str | int] | None
+"""The way down to a container: the way to the one that it is in, and its name or place there."""
+
+
+def _pointer(way: _Way) -> str:
+    steps: list[str] = []
+    while way is not None:
+        way, key = way
+        steps.append("/" + str(key).replace("~", "~0").replace("/", "~1"))
+    return "".join(reversed(steps))

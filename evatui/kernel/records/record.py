@@ -11,7 +11,7 @@ import orjson
 from evatui.kernel.model.manifest import AuditLevel
 from evatui.kernel.records.redact import redact
 
-__all__ = ["FIELDS", "GENESIS", "MAX_TEXT", "MAX_VALUE_BYTES", "compose", "line_hash", "measured"]
+__all__ = ["FIELDS", "GENESIS", "MAX_TEXT", "MAX_VALUE_BYTES", "canonical", "compose", "line_hash", "measured"]
 
 FIELDS = (
     "actor",
@@ -44,19 +44,22 @@ MAX_TEXT = 1_024
 
 def compose(seq: int, at: str, code: str, outcome: str, fields: Mapping[str, Any], prev: str) -> dict[str, Any]:
     """The record. Fields beyond `FIELDS` stand together under ``details``, before ``prev``."""
-    record = {"seq": seq, "at": at, "code": code, "outcome": outcome, **_BLANK, "host_calls": []}
-    details = {}
-    for name, value in fields.items():
+    for value in fields.values():
         if type(value) is str and len(value) > MAX_TEXT:
-            value = f"{value[:MAX_TEXT]}…"
-        if name in _BLANK:
-            record[name] = value
-        else:
-            details[name] = value
-    if details:
-        record["details"] = details
+            fields = {name: _cut(value) for name, value in fields.items()}
+            break
+    record = {"seq": seq, "at": at, "code": code, "outcome": outcome, **_BLANK, "host_calls": []}
+    if fields.keys() <= _BLANK.keys():
+        record.update(fields)
+    else:
+        record.update((name, value) for name, value in fields.items() if name in _BLANK)
+        record["details"] = {name: value for name, value in fields.items() if name not in _BLANK}
     record["prev"] = prev
     return record
+
+
+def _cut(value: Any) -> Any:
+    return f"{value[:MAX_TEXT]}…" if type(value) is str and len(value) > MAX_TEXT else value
 
 
 def line_hash(line: bytes) -> str:
@@ -64,16 +67,21 @@ def line_hash(line: bytes) -> str:
     return hashlib.sha256(line).hexdigest()
 
 
-def measured(value: Any, level: AuditLevel) -> dict[str, Any] | None:
-    """What a record keeps of an input or output.
+def canonical(value: Any) -> bytes:
+    """Compact JSON with its keys sorted, so that equal values are equal bytes. Raises `TypeError`, as `orjson` does."""
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
 
-    ``none`` keeps nothing; ``metadata_only`` the size as compact JSON and its SHA-256 (keys sorted, so that equal
-    values have equal digests); ``full`` also the value, secrets redacted, unless it is longer than `MAX_VALUE_BYTES`.
+
+def measured(value: Any, level: AuditLevel, data: bytes | None = None) -> dict[str, Any] | None:
+    """What a record keeps of an input or output. ``data`` is the value as `canonical` has it, where that is known.
+
+    ``none`` keeps nothing; ``metadata_only`` the size as `canonical` JSON and its SHA-256; ``full`` also the value,
+    secrets redacted, unless it is longer than `MAX_VALUE_BYTES`.
     """
     if level is AuditLevel.NONE:
         return None
     try:
-        data = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+        data = canonical(value) if data is None else data
     except TypeError:  # refused before it got anywhere, but the refusal is recorded
         return {"bytes": None, "digest": None}
     kept: dict[str, Any] = {"bytes": len(data), "digest": hashlib.sha256(data).hexdigest()}

@@ -23,8 +23,12 @@ def call_record(
     levels: AuditLevels,
     host_calls: Sequence[Any] = (),
     duration_us: int,
+    data: bytes | None = None,
 ) -> dict[str, Any]:
-    """The final record of a call; ``generation`` is None where none was reached."""
+    """The final record of a call; ``generation`` is None where none was reached.
+
+    ``data`` is the payload as canonical JSON, where it got as far as that.
+    """
     code, outcome = call_ending(response.error)
     candidate = generation.candidate if generation else None
     return {
@@ -40,7 +44,7 @@ def call_record(
         "trace_id": request.trace_id,
         "duration_us": duration_us,
         "error_kind": response.error.kind.value if response.error else None,
-        "input": measured(request.payload, levels.log_input),
+        "input": measured(request.payload, levels.log_input, data),
         "output": measured(response.result, levels.log_output) if response.ok else None,
         "host_calls": list(host_calls),
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import datetime as dt
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -13,9 +14,8 @@ from typing import Any
 from evatui.kernel.host.host import BoundHost, CallScope, Host
 from evatui.kernel.lua.outcome import Outcome
 from evatui.kernel.model.call import CallReport, CallRequest, Response
-from evatui.kernel.model.clock import Clock, rfc3339
+from evatui.kernel.model.clock import Clock
 from evatui.kernel.model.errors import CallError, CallFailed, ErrorKind, failure
-from evatui.kernel.model.ids import new_id
 from evatui.kernel.model.manifest import AuditLevels
 from evatui.kernel.records.audit import AuditLog, Reservation
 from evatui.kernel.records.groups import ACCEPTED, Acceptance
@@ -41,20 +41,22 @@ MAX_DEPTH = 8
 
 @dataclass(slots=True)
 class Flight:
-    """A call on its way. ``started`` and ``deadline`` are on the monotonic clock, in seconds.
+    """A call on its way, which came at ``at``. ``started`` and ``deadline`` are on the monotonic clock, in seconds.
 
     ``generation`` and ``host`` are None while it waits for a slot; ``pinned`` is when it got one. ``recorded``: its end
-    was for the audit log; ``acceptance`` is to be waited for before the answer leaves.
+    was for the audit log; ``acceptance`` is to be waited for before the answer leaves. ``data`` is the payload as
+    canonical JSON, once it is admitted.
     """
 
     request: CallRequest
-    started_at: str
+    at: dt.datetime
     started: float
     deadline: float = math.inf
     pinned: float = 0.0
     capability: Capability | None = None
     generation: Generation | None = None
     host: BoundHost | None = None
+    data: bytes | None = None
     recorded: bool = False
     acceptance: Acceptance = ACCEPTED
 
@@ -85,12 +87,7 @@ class Calls:
 
     async def call(self, request: CallRequest) -> CallReport:
         """Always answers, with a `Response` that says what went wrong; only cancellation is raised."""
-        request = replace(
-            request,
-            request_id=request.request_id or new_id("req"),
-            trace_id=request.trace_id or new_id("trace"),
-        )
-        flight = Flight(request, rfc3339(self._clock.now()), self._clock.monotonic())
+        flight = Flight(request, self._clock.now(), self._clock.monotonic())
         try:
             capability = self._take_off(flight)
             try:
@@ -175,11 +172,13 @@ class Calls:
 
     async def _run(self, generation: Generation, flight: Flight) -> Response:
         candidate = generation.candidate
-        payload, size = admitted(flight.request, candidate)
+        payload, flight.data = admitted(flight.request, candidate)
         if payload is not flight.request.payload:
             flight.request = replace(flight.request, payload=payload)
         reservation = self._audit.begin()
-        host = flight.host = self._host.bind(self._scope(generation, flight, reservation))
+        host = flight.host = self._host.bind(
+            partial(self._scope, generation, flight.request, flight.deadline, reservation)
+        )
 
         def finish(outcome: Outcome) -> Response:
             response = interpret(outcome, candidate)
@@ -188,7 +187,7 @@ class Calls:
             return response
 
         try:
-            response = await self._enter(generation, flight, size, host, finish)
+            response = await self._enter(generation, flight, len(flight.data), host, finish)
             await flight.acceptance.settled()
             return response
         except BaseException:
@@ -220,8 +219,10 @@ class Calls:
             size=size + _CONTEXT_BYTES,
         )
 
-    def _scope(self, generation: Generation, flight: Flight, reservation: Reservation) -> CallScope:
-        request, candidate = flight.request, generation.candidate
+    def _scope(
+        self, generation: Generation, request: CallRequest, deadline: float, reservation: Reservation
+    ) -> CallScope:
+        candidate = generation.candidate
         manifest = candidate.manifest
         return CallScope(
             capability_id=manifest.id,
@@ -229,7 +230,7 @@ class Calls:
             generation=generation.name.id,
             request_id=request.request_id,
             trace_id=request.trace_id,
-            deadline=flight.deadline,
+            deadline=deadline,
             permissions=lambda: self._in_force.permissions(candidate),
             credentials=lambda: self._in_force.credentials(candidate),
             limits=manifest.limits,
@@ -255,6 +256,7 @@ class Calls:
             levels=self._in_force.levels(flight.generation.candidate) if flight.generation else AuditLevels(),
             host_calls=flight.host.account() if flight.host else (),
             duration_us=int((self._clock.monotonic() - flight.started) * 1_000_000),
+            data=flight.data,
         )
 
     async def _record_unserved(self, flight: Flight, response: Response) -> Response:

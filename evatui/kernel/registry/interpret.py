@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from evatui.kernel.admission.verdict import Candidate
-from evatui.kernel.lua.outcome import AMBIGUOUS, BadValue, Outcome, Raised, Returned, Verdict, resolve_empty
+from evatui.kernel.lua.outcome import BadValue, Outcome, Raised, Returned, Verdict, resolve_empty
 from evatui.kernel.model.call import Response
 from evatui.kernel.model.errors import HANDLER_KINDS, CallError, ErrorKind, Origin
 from evatui.kernel.model.text import clean, clean_line
@@ -26,14 +26,14 @@ def _refused(
 def interpret(outcome: Outcome, candidate: Candidate) -> Response:
     """The `Response` of a handler that ended in ``outcome``; a result is checked against the output schema."""
     match outcome:
+        case Returned():
+            return _returned(outcome, candidate)
         case Verdict(kind, message, retryable):
             return _refused(kind, message, {}, retryable=retryable or kind is ErrorKind.TIMEOUT)
         case BadValue(path, message):
             return _refused(ErrorKind.INVALID_OUTPUT, f"{path or 'the answer'}: {message}", {**_HANDLER, "path": path})
         case Raised():
             return _raised(outcome)
-        case Returned(value):
-            return _returned(value, candidate)
 
 
 def _raised(raised: Raised) -> Response:
@@ -48,13 +48,14 @@ def _handler_error(kind: str | None, message: str, retryable: bool, details: Map
     return _refused(ErrorKind.HANDLER_ERROR, message, {**_HANDLER, **named, **details}, retryable=retryable)
 
 
-def _returned(value: Any, candidate: Candidate) -> Response:
+def _returned(returned: Returned, candidate: Candidate) -> Response:
+    value = returned.value
     if not isinstance(value, dict) or not isinstance(value.get("ok"), bool):
         return _refused(
             ErrorKind.INVALID_RESPONSE,
             "the handler must return {ok = true, result = …} or {ok = false, error = {…}}",
         )
-    return _succeeded(value, candidate) if value["ok"] else _failed(value.get("error"))
+    return _succeeded(value, returned.marked, candidate) if value["ok"] else _failed(value.get("error"))
 
 
 def _failed(error: Any) -> Response:
@@ -66,9 +67,11 @@ def _failed(error: Any) -> Response:
     return _handler_error(error["kind"], text, error.get("retryable") is True, {})
 
 
-def _succeeded(value: dict[str, Any], candidate: Candidate) -> Response:
-    output = candidate.output
-    result = resolve_empty(value.get("result"), output.empty_is_array)
+def _succeeded(value: dict[str, Any], marked: bool, candidate: Candidate) -> Response:
+    output, result, meta = candidate.output, value.get("result"), value.get("meta")
+    if not marked:
+        result = resolve_empty(result, output.empty_is_array)
+        meta = resolve_empty(meta, lambda _: False)
     violations = output.check(result)
     if violations:
         return _refused(
@@ -76,6 +79,4 @@ def _succeeded(value: dict[str, Any], candidate: Candidate) -> Response:
             f"the result does not fit {candidate.output_name}: {violations[0].text}",
             {**_HANDLER, "violations": [{"pointer": v.pointer, "message": v.message} for v in violations]},
         )
-    meta = value.get("meta")
-    meta = {} if meta is AMBIGUOUS else resolve_empty(meta, lambda _: False)
     return Response(True, result, meta if isinstance(meta, dict) else None)

@@ -5,33 +5,33 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import orjson
-
 from evatui.kernel.admission.verdict import Candidate
 from evatui.kernel.model.call import CallerType, CallRequest
 from evatui.kernel.model.errors import ErrorKind, failure
+from evatui.kernel.records.record import canonical
 
 __all__ = ["admitted", "handed"]
 
 _EMPTY = b"{}"
 
 
-def admitted(request: CallRequest, candidate: Candidate) -> tuple[Any, int]:
-    """The payload as the handler gets it, and its bytes as JSON.
+def admitted(request: CallRequest, candidate: Candidate) -> tuple[Any, bytes]:
+    """The payload as the handler gets it, and the same as canonical JSON.
 
     What comes from Lua may hold empty tables: each is an array where the schema wants only an array.
     Raises `CallFailed`: ``InvalidInput``, ``InputTooLarge``.
     """
     payload = request.payload
     try:
-        data = orjson.dumps(payload)
-    except (orjson.JSONEncodeError, RecursionError) as error:
+        data = canonical(payload)
+    except (TypeError, RecursionError) as error:
         raise failure(ErrorKind.INVALID_INPUT, f"the payload is not JSON: {error}") from None
     size, limit = len(data), candidate.manifest.limits.max_input_bytes
     if size > limit:
         raise failure(ErrorKind.INPUT_TOO_LARGE, f"the payload has {size} bytes, {limit} are allowed")
     if request.caller.type is CallerType.CAPABILITY and _EMPTY in data:
         payload = _resolved(payload, candidate.input.empty_is_array, "")
+        data = canonical(payload)
     violations = candidate.input.check(payload)
     if violations:
         raise failure(
@@ -39,7 +39,7 @@ def admitted(request: CallRequest, candidate: Candidate) -> tuple[Any, int]:
             f"the payload does not fit {candidate.input_name}: {violations[0].text}",
             violations=[{"pointer": v.pointer, "message": v.message} for v in violations],
         )
-    return payload, size
+    return payload, data
 
 
 def handed(request: CallRequest, *, provider: str, generation: str, workspace: str, left_s: float) -> dict[str, Any]:

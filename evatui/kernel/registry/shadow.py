@@ -108,7 +108,7 @@ class Shadow:
     ) -> BoundHost:
         """A host for a version that does not serve: it answers reads and refuses effects, but into ``carried``."""
         return self._host.bind(
-            CallScope(
+            lambda: CallScope(
                 capability_id=candidate.manifest.id,
                 generation=generation,
                 request_id=new_id("health"),

@@ -105,6 +105,8 @@ class Window:
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
         self._slots: deque[_Slot] = deque()
+        self._samples = 0
+        self._faults = 0
 
     def add(self, sample: Sample, now: float) -> None:
         number = self._number(now)
@@ -113,12 +115,20 @@ class Window:
             self._slots.append(_Slot(number))
         slot = self._slots[-1]
         slot.samples += 1
-        slot.faults += sample.fault
+        self._samples += 1
+        if sample.fault:
+            slot.faults += 1
+            self._faults += 1
         slot.latencies.add(sample.ms)
+
+    @property
+    def spotless(self) -> bool:
+        """Surely without a fault: a look that is cheaper than to count."""
+        return not self._faults
 
     def counts(self, now: float) -> Counts:
         self._forget(now)
-        return Counts(sum(slot.samples for slot in self._slots), sum(slot.faults for slot in self._slots))
+        return Counts(self._samples, self._faults)
 
     def p95(self, now: float) -> float | None:
         self._forget(now)
@@ -133,7 +143,9 @@ class Window:
     def _forget(self, now: float) -> None:
         oldest = self._number(now) - _SLOTS
         while self._slots and self._slots[0].number <= oldest:
-            self._slots.popleft()
+            slot = self._slots.popleft()
+            self._samples -= slot.samples
+            self._faults -= slot.faults
 
 
 def rounded(ms: float | None) -> float | None:

@@ -47,13 +47,16 @@ class Trial:
 
     def failed(self, now: float) -> Counts | None:
         """The counts, where it fails too often."""
+        if self.window.spotless:
+            return None
         counts = self.window.counts(now)
         return counts if exceeds(counts, self._limits) else None
 
     def passed(self, now: float) -> bool:
+        if now - self.began < self.rules.window_s:
+            return False
         counts = self.window.counts(now)
-        enough = counts.samples >= self.rules.min_samples and not exceeds(counts, self._limits)
-        return enough and now - self.began >= self.rules.window_s
+        return counts.samples >= self.rules.min_samples and not exceeds(counts, self._limits)
 
 
 def trial_of(manifest: Manifest, settings: Mapping[str, Any], now: float) -> Trial | None:
