@@ -151,6 +151,13 @@ def test_a_thousand_mistakes_give_twenty_diagnostics() -> None:
     assert len(refused(b"- *x\n" * 1000)) == 20
 
 
+def test_a_text_with_a_colon_is_told_to_want_quotes() -> None:
+    found = only(b"description: Use when: it rains\npermissions: {network: false}\n")
+    assert (found.code, found.message) == ("EVA-101", "a text with a colon and a space in it must stand in quotes")
+    assert where(found) == (1, 22)
+    assert "quotes" not in only(b"a: b\n  c: d\n").message
+
+
 def test_an_unclosed_quote_is_shown_where_it_starts() -> None:
     diagnostic = only(b'id: greet\nname: "Greeter\nkind: lua_tool\n')
     assert diagnostic.code == "EVA-101"

@@ -232,6 +232,8 @@ class _Reader:
         message = ": ".join(clean_line(text, 120) for _, text in reversed(marks) if text)
         if found and self._lines.text.startswith("\t", found[0][0]):
             message = "a tab cannot stand here: YAML is indented with spaces"
+        elif found and _is_second_colon(self._lines.text, found[0][0]):
+            message = "a text with a colon and a space in it must stand in quotes"
         notices = [where.span(self._file, label, primary=False) for where, label in others]
         self._add("EVA-101", message or "the YAML cannot be parsed", primary[0], *notices)
 
@@ -259,6 +261,11 @@ def _marked(event: Any) -> Place:
     """As libyaml has it: right for what ends with its last character. Line breaks it alone knows are refused before."""
     start, end = event.start_mark, event.end_mark
     return Place(start.line + 1, start.column + 1, end.line + 1, end.column + 1)
+
+
+def _is_second_colon(text: str, at: int) -> bool:
+    """As in ``description: Use when: it rains``, which libyaml takes for a key within a value."""
+    return text.startswith(":", at) and ": " in text[text.rfind("\n", 0, at) + 1 : at]
 
 
 class _TooMuch(Exception):
