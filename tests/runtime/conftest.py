@@ -21,12 +21,12 @@ def workspace(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-async def start(workspace: Path) -> AsyncIterator[Callable[[], Awaitable[Runtime]]]:
-    """Opens the workspace; whatever was opened is closed at the end."""
+async def start(workspace: Path) -> AsyncIterator[Callable[..., Awaitable[Runtime]]]:
+    """Opens the workspace, with the options of `Runtime.open`; whatever was opened is closed at the end."""
     opened: list[Runtime] = []
 
-    async def start() -> Runtime:
-        opened.append(await Runtime.open(workspace))
+    async def start(**options: Any) -> Runtime:
+        opened.append(await Runtime.open(workspace, **options))
         return opened[-1]
 
     yield start

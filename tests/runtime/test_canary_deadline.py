@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import time
 from pathlib import Path
 
 import pytest
@@ -12,21 +11,8 @@ from evatui.kernel.registry.rollout.rollout import Phase
 from evatui.runtime import Runtime
 from tests.runtime.canary import GOOD, asked, canary, events, greet
 from tests.runtime.conftest import ANN
+from tests.runtime.hands import Hands
 from tests.support.waiting import until
-
-
-class Hands:
-    """A clock whose hands a test turns: the wall anywhere, the seconds only forward."""
-
-    def __init__(self) -> None:
-        self.wall = dt.timedelta()
-        self.ahead = 0.0
-
-    def now(self) -> dt.datetime:
-        return dt.datetime.now(dt.UTC) + self.wall
-
-    def monotonic(self) -> float:
-        return time.monotonic() + self.ahead
 
 
 @pytest.fixture
