@@ -75,12 +75,13 @@ class Gathering:
                 begun = latest = time.monotonic()
             rests = begun + most if batch.writing else latest + quiet
             left = min(rests, begun + most) - time.monotonic()
-            if left <= 0:
-                return
-            more = _wanted(notices.wait(left), concerns)
+            # looked once more where the time is over: this thread may have been without a core for all of it
+            more = _wanted(notices.wait(max(left, 0.0)), concerns)
             if more is not None:
                 batch.add(more)
                 latest = time.monotonic()
+            if left <= 0 and (more is None or time.monotonic() > begun + most):
+                return
 
 
 def _wanted(batch: Batch | None, concerns: Callable[[str], bool]) -> Batch | None:
