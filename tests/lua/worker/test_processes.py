@@ -242,20 +242,29 @@ def test_a_kill_without_a_process_descriptor_goes_through_the_zygote() -> None:
     nursery.close()
 
 
-HOST = f"""
+HOST = """
 import asyncio, sys, time
 from evatui.kernel.lua import Chunk, Engine, Program, Workers
 from evatui.kernel.lua.worker.nursery import Nursery
 from evatui.kernel.lua.worker.spawn import Spawner
 from evatui.kernel.model.manifest import Isolation
 
+SCRIPT = b"function invoke() end function busy(ctx) ctx.host.begun{} while true do end end"
+
 async def main():
     engine = Engine(workers=Workers(globals()[sys.argv[1]]()))
-    program = Program(Chunk("a.lua", {SOURCE.encode()!r}))
+    program = Program(Chunk("a.lua", SCRIPT), host_functions=("begun",))
     loaded = await engine.load(program, timeout_s=20, isolation=Isolation.PROCESS)
-    options = dict(host=None, host_calls=0, finish=lambda outcome: outcome, deadline=time.monotonic() + 60)
-    busy = [asyncio.create_task(loaded.call("spin", None, **options)) for _ in range(2)]
+    begun = asyncio.Semaphore(0)
+
+    async def host(function, argument):
+        begun.release()
+
+    options = dict(host=host, host_calls=1, finish=lambda outcome: outcome, deadline=time.monotonic() + 60)
+    busy = [asyncio.create_task(loaded.call("busy", None, **options)) for _ in range(2)]
     await loaded.call("invoke", None, **options)
+    for _ in range(2):
+        await begun.acquire()
     print("ready", flush=True)
     await asyncio.gather(*busy)
 
@@ -273,7 +282,6 @@ async def test_no_process_outlives_a_host_that_is_killed(launcher: type) -> None
     os.close(secret)
     assert host.stdout is not None
     assert await asyncio.to_thread(host.stdout.readline) == b"ready\n"
-    await until(lambda: sum(process.cpu_times().user > 0.1 for process in below(host.pid)) >= 2)
     started = below(host.pid)
     for process in started:
         seen(process)
