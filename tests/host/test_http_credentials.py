@@ -37,6 +37,13 @@ def spellings(secret: str) -> list[str]:
         secret.replace("/", "\\/"),
         secret.replace("&", "\\u0026").replace("+", "\\u002B"),
         html.escape(secret),
+        json.dumps(json.dumps(quote(json.dumps(secret)))),
+        "".join(f"\\u{ord(sign):04x}" for sign in secret),
+        json.dumps("".join(f"\\u{ord(sign):04x}" for sign in secret)),
+        quote(quote(secret, safe=""), safe=""),
+        base64.encodebytes(data * 9).decode().replace("\n", "\\r\\n"),
+        data.hex(":"),
+        str(list(data)),
         secret.replace("+", "&#43;").replace("/", "&#x2F;"),
     ]
 

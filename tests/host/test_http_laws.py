@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import string
 from random import Random
 
@@ -24,7 +25,15 @@ SPELT = (
     lambda sign: f"&#{ord(sign)};",
     lambda sign: f"&#x{ord(sign):X};",
     lambda sign: sign if sign.isalnum() else f"\\{sign}",
+    lambda sign: f"\\\\\\\\u{ord(sign):04x}",
+    lambda sign: f"\\u{{{ord(sign):x}}}",
+    lambda sign: f"\\U{ord(sign):08X}",
+    lambda sign: f"%2525{ord(sign):02x}",
+    lambda sign: f"&amp;amp;#{ord(sign):03};",
+    lambda sign: f"={ord(sign):02X}",
 )
+BETWEEN_LINES = st.sampled_from(["\n", "\r\n", "\\n", "\\\\r\\\\n", "%0D%0A", "%250a", "\n    ", "&#10;"])
+BETWEEN_BYTES = st.sampled_from(["", " ", ":", "-", ", ", ",0x", "_", "\n", ":\n  "])
 HOSTS = st.one_of(
     st.from_regex(r"[0-9a-fxA-FX.:\[\]%]{1,40}", fullmatch=True),
     st.from_regex(r"[a-zA-Z0-9._\-]{1,40}", fullmatch=True),
@@ -55,6 +64,36 @@ def test_a_secret_does_not_come_back_within_base64(secret: str, before: bytes, a
     assert "[redacted]" in found
     left = found.split("[redacted]")
     assert sum(map(len, left)) <= (len(before) + len(after) + 8) * 4 // 3
+
+
+@settings(max_examples=15, deadline=None)
+@given(SECRETS, st.binary(max_size=60), st.integers(4, 76), BETWEEN_LINES)
+def test_a_secret_does_not_come_back_within_base64_of_several_lines(
+    secret: str, before: bytes, width: int, line_end: str
+) -> None:
+    whole = base64.b64encode(before + secret.encode()).decode().rstrip("=")
+    lines = line_end.join(whole[at : at + width] for at in range(0, len(whole), width))
+    left = credential(secret).redacted(lines).replace("[redacted]", "").replace(line_end, "")
+    assert len(left) <= (len(before) + 3) * 4 // 3
+
+
+@settings(max_examples=15, deadline=None)
+@given(SECRETS, AROUND, BETWEEN_BYTES, st.sampled_from(["02x", "02X"]))
+def test_a_secret_does_not_come_back_as_the_numbers_of_its_bytes(
+    secret: str, around: str, between: str, spelt: str
+) -> None:
+    digits = between.join(format(byte, spelt) for byte in secret.encode())
+    assert credential(secret).redacted(f"{around}{digits}\0{around}") == f"{around}[redacted]\0{around}"
+    numbers = ", ".join(map(str, secret.encode()))
+    assert credential(secret).redacted(f"[{numbers}]") == "[[redacted]]"
+
+
+@given(st.text(st.sampled_from(PRINTABLE), min_size=40, max_size=900), st.integers(0, 40_000))
+@settings(max_examples=8, deadline=None)
+def test_a_long_secret_is_found_whole_wherever_it_stands(secret: str, before: int) -> None:
+    secret = f"x{secret}x"
+    spelt = json.dumps(json.dumps(secret))[3:-3]
+    assert credential(secret).redacted(f"{'~' * before}{spelt}é") == f"{'~' * before}[redacted]é"
 
 
 @settings(max_examples=20, deadline=None)
