@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
-from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,15 +11,14 @@ import click
 
 from evatui.cli.answer import Answer
 from evatui.cli.filters import filtered, given
+from evatui.cli.following import follow as follow_items
 from evatui.cli.options import Settings, Words
 from evatui.cli.screen import Screen
-from evatui.cli.session import finish
 from evatui.cli.show import audit_cells, show_audit
 from evatui.cli.streams import silence_stdout
 from evatui.control.exits import Exit
-from evatui.control.opening import OpenMode, layout_of, operator_home, workspace_root
-from evatui.control.operator import CommandFailed, Operator
-from evatui.control.snapshot import Cursor
+from evatui.control.opening import layout_of, operator_home, workspace_root
+from evatui.control.operator import CommandFailed
 from evatui.kernel.model.clock import SYSTEM_CLOCK
 from evatui.kernel.model.errors import ErrorKind
 
@@ -42,7 +39,7 @@ def tail(settings: Settings, /, limit: int, follow: bool, **options: Any) -> Ans
     """The newest records, oldest first."""
     wanted = given(options)
     if follow:
-        finish(_follow(settings, limit, wanted))
+        follow_items(settings, "audit.tail", "records", "since_seq", _line, limit=limit, **wanted)
         return None
     data = settings.ask("audit.tail", limit=limit, **wanted)
     return Answer(data, partial(_show, data=data))
@@ -128,54 +125,5 @@ def _show(screen: Screen, data: dict[str, Any]) -> None:
         screen.note("there are older ones: --limit shows more")
 
 
-async def _follow(settings: Settings, limit: int, wanted: dict[str, Any]) -> None:
-    """The tail, then each record as it is written, until the reader goes away or the runtime ends."""
-    screen = Screen(color=not settings.no_color)
-    from evatui.control.audit_files import matcher
-
-    matches = matcher(wanted, SYSTEM_CLOCK.now())
-    operator = await settings.connect(OpenMode.ATTACH, settings.workspace, settings.state_dir)
-    try:
-        newest = (await operator.run("audit.tail", limit=1))["records"] if wanted else ()
-        seq = max((record["seq"] for record in newest), default=0)
-        records = (await operator.run("audit.tail", limit=limit, **wanted))["records"]
-        for record in records:
-            _write(settings, screen, record)
-        seq = max((record["seq"] for record in records), default=seq)
-        await _follow_from(settings, screen, operator, seq, matches)
-    finally:
-        await operator.close()
-
-
-async def _follow_from(
-    settings: Settings, screen: Screen, operator: Operator, seq: int, matches: Callable[[Mapping[str, Any]], bool]
-) -> None:
-    changed = asyncio.Event()
-    loop = asyncio.get_running_loop()
-
-    def notify() -> None:
-        loop.call_soon_threadsafe(changed.set)
-
-    operator.on_change(notify)
-    cursor = Cursor(audit=seq)
-    while not screen.closed:
-        try:
-            snapshot = await operator.snapshot(cursor)
-        except CommandFailed as failed:
-            if not failed.context.get("stopped"):
-                raise
-            screen.note("· the runtime stopped", "")
-            return
-        for row in snapshot.audit:
-            if matches(row.record):
-                _write(settings, screen, dict(row.record))
-        cursor = snapshot.cursor
-        await changed.wait()
-        changed.clear()
-
-
-def _write(settings: Settings, screen: Screen, record: dict[str, Any]) -> None:
-    if settings.json:
-        screen.object(record)
-    else:
-        screen.line("  ".join(audit_cells(record)))
+def _line(screen: Screen, record: dict[str, Any]) -> None:
+    screen.line("  ".join(audit_cells(record)))

@@ -17,6 +17,7 @@ from evatui.cli.audit import audit
 from evatui.cli.authoring import add_authoring, schema
 from evatui.cli.capability import capability
 from evatui.cli.doctor import doctor
+from evatui.cli.events import events
 from evatui.cli.given import Folder
 from evatui.cli.options import Settings, Words
 from evatui.cli.rollout import add_rollout
@@ -46,6 +47,7 @@ def eva() -> None:
 
 eva.add_command(capability)
 eva.add_command(audit)
+eva.add_command(events)
 eva.add_command(state)
 eva.add_command(trust)
 eva.add_command(schema)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from evatui.kernel.workspace.home import OperatorHome
     from evatui.kernel.workspace.layout import Layout
 
-__all__ = ["export_lines", "matcher", "read_filter", "searched", "verify_file"]
+__all__ = ["export_lines", "read_filter", "searched", "verify_file"]
 
 _AGO = re.compile(r"(\d{1,6})([smhd])", re.ASCII)
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
@@ -38,12 +38,6 @@ def read_filter(params: Params, now: dt.datetime) -> Filter | None:
         if (text := given[name]) is not None:
             given[name] = _moment(name, text, now)
     return Filter(**given)
-
-
-def matcher(params: Params, now: dt.datetime) -> Callable[[Mapping[str, Any]], bool]:
-    """Does a record have what is asked for? Raises `CommandFailed`."""
-    wanted = read_filter(params, now)
-    return wanted.matches if wanted else lambda _: True
 
 
 def searched(directory: Path, wanted: Filter, limit: int) -> dict[str, Any]:

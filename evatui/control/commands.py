@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from types import MappingProxyType
 
-__all__ = ["COMMANDS", "Command", "Danger"]
+__all__ = ["COMMANDS", "Command", "Danger", "is_followed"]
 
 _CALLS = frozenset({"capability.call", "capability.test"})
 """They end with whoever asked."""
@@ -36,6 +36,8 @@ class Command:
     needs_runtime: bool = False
     effects: bool = False
     """Runs a handler or writes rows; refused by a read-only operator."""
+    followed: bool = False
+    """Answers what came after an earlier answer; to be asked again whenever `Operator.on_change` says so."""
 
     @property
     def order(self) -> bool:
@@ -88,11 +90,15 @@ _ALL = (
         Danger.TYPED,
         effects=True,
     ),
-    Command("audit.tail", "The newest audit records"),
+    Command("audit.tail", "The newest audit records", followed=True),
     Command("audit.query", "The audit records that match, by capability, generation, request, actor, code, time"),
     Command("audit.verify", "Is every audit record the one that was written, and in its place"),
-    Command("events", "Events since a sequence number"),
+    Command("events", "The newest events, or those since a sequence number", followed=True),
     Command("metrics", "Counts of calls, errors, loads and host calls, as Prometheus reads them"),
 )
 
 COMMANDS: Mapping[str, Command] = MappingProxyType({command.name: command for command in _ALL})
+
+
+def is_followed(name: str) -> bool:
+    return name in COMMANDS and COMMANDS[name].followed

@@ -10,7 +10,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from evatui.control.answers import status
-from evatui.control.commands import COMMANDS
+from evatui.control.commands import COMMANDS, is_followed
 from evatui.control.following import following
 from evatui.control.operator import CommandFailed, OnProgress, lost
 from evatui.control.orders import orders
@@ -34,6 +34,7 @@ from evatui.control.view import View
 from evatui.kernel.model.call import Actor, CallRequest
 from evatui.kernel.model.errors import CallFailed, ErrorKind
 from evatui.kernel.model.text import clean_line
+from evatui.kernel.records.causes import ordered_by
 from evatui.kernel.registry.receipt import guard
 from evatui.kernel.registry.reload import Plan
 from evatui.kernel.storage.database import StorageError
@@ -42,7 +43,7 @@ from evatui.runtime import Runtime
 __all__ = ["Desk"]
 
 
-_ANSWERED_WHILE_SHUT = frozenset({"status", "runtime.restart"})
+_ANSWERED_WHILE_SHUT = frozenset({"status", "runtime.restart", *filter(is_followed, COMMANDS)})
 _NOT_WAITED_FOR = frozenset({"capability.call", "runtime.restart"})
 """Calls are drained in their own way."""
 
@@ -117,8 +118,10 @@ class Desk:
             if not self.standing.ok and command not in _ANSWERED_WHILE_SHUT:
                 raise refused(self.standing)
             calls = self._runtime.calls
-            async with following(calls, request_id, on_progress) if on_progress else contextlib.nullcontext():
-                return await work({**params, "request_id": request_id}, actor)
+            watched = following(calls, request_id, on_progress) if on_progress else contextlib.nullcontext()
+            async with watched:
+                with ordered_by(request_id):
+                    return await work({**params, "request_id": request_id}, actor)
         except CallFailed as failed:
             error = failed.error
             raise CommandFailed(

@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future
+from contextvars import Context
 from functools import partial
 from typing import Any, TypeVar
 
@@ -20,6 +21,7 @@ from evatui.control.standings import SERVING, refused, restarting
 from evatui.kernel.model.call import Actor
 from evatui.kernel.model.clock import SYSTEM_CLOCK, Clock
 from evatui.kernel.model.errors import ErrorKind
+from evatui.kernel.records.events import EventBus
 from evatui.kernel.records.metrics import Metrics
 from evatui.kernel.workspace.home import OperatorHome
 from evatui.kernel.workspace.layout import Layout
@@ -141,7 +143,11 @@ class Kernel:
             old.lost = str(held)
             self._lost()
             raise CommandFailed(ErrorKind.UNAVAILABLE, old.lost) from None
-        return await self._make(layout, bus=old.bus)
+        # In a context of its own: what its tasks do later was not ordered by who ordered the restart.
+        return await asyncio.create_task(self._opened(layout, old.bus), context=Context())
+
+    async def _opened(self, layout: Layout, bus: EventBus) -> Runtime:
+        return await self._make(layout, bus=bus)
 
     def _changed(self) -> None:
         for notify in self._listeners:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from concurrent.futures import CancelledError
 from typing import Any
 
-from evatui.control.commands import COMMANDS
+from evatui.control.commands import COMMANDS, is_followed
 from evatui.control.kernel import Kernel
 from evatui.control.operator import CommandFailed, OnProgress, lost, refuse_if_readonly
 from evatui.control.snapshot import ConsoleSnapshot, Cursor
@@ -39,6 +39,8 @@ class LocalOperator:
         refuse_if_readonly(self, command)
         if not self._holds and command in COMMANDS and COMMANDS[command].needs_runtime:
             raise _no_runtime(command)
+        if is_followed(command):
+            self._dirty.clear()
         desk = self.kernel.desk
         assert desk is not None  # Kernel.start() has returned
         request_id = params.setdefault("request_id", new_id("req"))

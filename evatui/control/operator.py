@@ -72,7 +72,8 @@ class Operator(Protocol):
         ...
 
     def on_change(self, notify: Callable[[], None]) -> None:
-        """Calls ``notify`` from any thread when something changed, at most once until the next `snapshot`."""
+        """Calls ``notify`` from any thread when something changed, at most once until the next `snapshot`, or the next
+        command of those that are ``followed``."""
         ...
 
     def cut(self) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from evatui.control.commands import COMMANDS
+from evatui.control.commands import COMMANDS, is_followed
 from evatui.control.desk import Desk
 from evatui.control.operator import CommandFailed
 from evatui.control.outbox import Outbox
@@ -34,7 +34,7 @@ class Peer:
     def __init__(self, outbox: Outbox, desk: Desk, orders: set[asyncio.Task[None]]) -> None:
         self.outbox = outbox
         self.watches = False
-        """It has asked for a snapshot, and so wants to know of changes."""
+        """It has asked for what changes, and so wants to know of it."""
         self._told = False
         self._desk = desk
         self._orders = orders
@@ -54,7 +54,7 @@ class Peer:
                 task.cancel()  # nobody is left to hear the answer
 
     def changed(self) -> None:
-        """Tells it once until it asks for the next snapshot."""
+        """Tells it once until it asks again."""
         if self.watches and not self._told:
             self._told = True
             self.outbox.post({"method": "changed"})
@@ -79,7 +79,7 @@ class Peer:
         method, params = request["method"], request.get("params") or {}
         try:
             if method == "snapshot":
-                self.watches, self._told = True, False
+                self._watch()
                 cursor = Cursor(int(params.get("events", 0)), int(params.get("audit", 0)))
                 return {"result": self._desk.snapshot(cursor)}
             if method == "run":
@@ -95,8 +95,13 @@ class Peer:
         if _is_order(request) and len(self._orders) > _MAX_ORDERS:
             message = f"{_MAX_ORDERS} orders run already"
             raise CommandFailed(ErrorKind.CONCURRENCY_LIMITED, message, retryable=True)
+        if is_followed(command):
+            self._watch()
         told = partial(self._progressed, _number(request)) if params.get("progress") is True else None
         return await self._desk.run(command, arguments, actor, told)
+
+    def _watch(self) -> None:
+        self.watches, self._told = True, False
 
     def _progressed(self, request: Any, progress: Progress) -> None:
         self.outbox.post({"method": "progress", "params": {"id": request, **progress.to_json()}})

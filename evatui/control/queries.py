@@ -7,32 +7,21 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from evatui.control.answers import inspected, listed
-from evatui.control.audit_files import read_filter, searched
 from evatui.control.explained_refusals import explained
 from evatui.control.graph import graphed
 from evatui.control.operator import CommandFailed
-from evatui.control.params import (
-    Params,
-    read_needed,
-    read_number,
-    read_text,
-)
+from evatui.control.params import Params, read_needed, read_text
 from evatui.control.past import past
+from evatui.control.recorded import Recorded
 from evatui.control.render import rendered_manifest
 from evatui.kernel.model.call import Actor
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.text import clean_line
-from evatui.kernel.records.redact import redact
-from evatui.kernel.records.verify import verify
 from evatui.kernel.registry.capability import Capability
 from evatui.kernel.registry.comparing import compared
-from evatui.runtime import AUDIT_DIR, Runtime
+from evatui.runtime import Runtime
 
 __all__ = ["Queries", "known"]
-
-_TAIL = 20
-_MAX_TAIL = 10_000
-_MAX_EVENTS = 1_000
 
 Answer = Awaitable[dict[str, Any]]
 
@@ -50,11 +39,7 @@ class Queries:
             "capability.graph": self._graph,
             "capability.history": self._history,
             "capability.explain_rejected": self._explain,
-            "audit.tail": self._audit,
-            "audit.query": self._audit,
-            "audit.verify": self._verify,
-            "events": self._events,
-            "metrics": self._metrics,
+            **Recorded(runtime).answers,
         }
 
     async def _doctor(self, params: Params, actor: Actor) -> dict[str, Any]:
@@ -70,30 +55,6 @@ class Queries:
 
     async def _explain(self, params: Params, actor: Actor) -> dict[str, Any]:
         return await explained(self._runtime, read_text(params, "id"), read_text(params, "digest"))
-
-    async def _audit(self, params: Params, actor: Actor) -> dict[str, Any]:
-        """``more`` says whether older records match; it is there where something was asked for."""
-        limit = max(1, min(read_number(params, "limit") or _TAIL, _MAX_TAIL))
-        wanted = read_filter(params, self._runtime.clock.now())
-        if wanted is None:
-            return {"records": await asyncio.to_thread(self._runtime.audit.tail, limit)}
-        return await asyncio.to_thread(searched, self._runtime.layout.state_dir / AUDIT_DIR, wanted, limit)
-
-    async def _verify(self, params: Params, actor: Actor) -> dict[str, Any]:
-        directory = self._runtime.layout.state_dir / AUDIT_DIR
-        return (await asyncio.to_thread(verify, directory, self._runtime.seal)).to_json()
-
-    async def _events(self, params: Params, actor: Actor) -> dict[str, Any]:
-        events, lost = self._runtime.bus.since(read_number(params, "since") or 0)
-        shown = events[:_MAX_EVENTS]
-        return {
-            "events": [redact(event.to_json()) for event in shown],
-            "dropped": lost,
-            "more": len(events) > len(shown),
-        }
-
-    async def _metrics(self, params: Params, actor: Actor) -> dict[str, Any]:
-        return {"text": await asyncio.to_thread(self._runtime.metrics.text)}
 
     async def _render(self, params: Params, actor: Actor) -> dict[str, Any]:
         wanted = read_needed(params, "id")

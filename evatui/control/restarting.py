@@ -16,6 +16,7 @@ from evatui.control.waiting import waits_for
 from evatui.kernel.model.call import Actor
 from evatui.kernel.model.clock import rfc3339
 from evatui.kernel.model.errors import CallFailed, ErrorKind
+from evatui.kernel.records.causes import request
 from evatui.kernel.records.codes import Code, Outcome
 from evatui.kernel.storage.database import StorageError
 from evatui.kernel.workspace.layout import Layout
@@ -43,7 +44,7 @@ async def restart(old: Runtime, desk: Desk, build: Build, actor: Actor) -> tuple
     layout = await asyncio.to_thread(layout_of, old.layout.root, old.layout.state_dir)
     waited = _approved(old)
     desk.shut(restarting(rfc3339(clock.now())))
-    old.bus.emit("/runtime/restarting", {"calls": len(old.calls.flights)}, actor=actor)
+    old.bus.emit("/runtime/restarting", {"calls": len(old.calls.flights)}, actor=actor, cause=request())
     try:
         await desk.settled(within / 1000)
         spent = (clock.monotonic() - started) * 1000
@@ -52,7 +53,7 @@ async def restart(old: Runtime, desk: Desk, build: Build, actor: Actor) -> tuple
     except Exception as problem:
         failed = _unbuilt(problem)
         desk.shut(down(failed.message, rfc3339(clock.now())))
-        old.bus.emit("/runtime/restart_failed", {"cause": failed.message}, actor=actor)
+        old.bus.emit("/runtime/restart_failed", {"cause": failed.message}, actor=actor, cause=request())
         raise failed from problem
     told = {
         "applied": _serving(new, waited),
@@ -62,7 +63,7 @@ async def restart(old: Runtime, desk: Desk, build: Build, actor: Actor) -> tuple
         "duration_ms": round((clock.monotonic() - started) * 1000, 3),
     }
     new.registry.journal.write(Code.RUNTIME_RESTARTED, Outcome.OK, actor, **told)
-    new.bus.emit("/runtime/restarted", told, actor=actor)
+    new.bus.emit("/runtime/restarted", told, actor=actor, cause=request())
     receipt = {
         "action": "restart",
         "pid": os.getpid(),

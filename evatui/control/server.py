@@ -92,7 +92,7 @@ class Server:
         await asyncio.sleep(0)  # connections that were closed end in the next turn of the loop, which may be the last
 
     def changed(self) -> None:
-        """Tells every peer that has asked for a snapshot, at most once until it asks for the next."""
+        """Tells every peer that has asked for what changes, at most once until it asks again."""
         loop = self._loop
         if loop is not None and self._peers and not self._telling:
             self._telling = True

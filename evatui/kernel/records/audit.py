@@ -109,6 +109,11 @@ class AuditLog:
         self._pen.on_append = hook
 
     @property
+    def last_seq(self) -> int:
+        """The number of the newest record, 0 where there is none."""
+        return self._ring.last
+
+    @property
     def health(self) -> tuple[bool, str, str]:
         """``(ok, word, detail)``. The words are ``unavailable`` (nothing runs), ``damaged`` (records are gone or not
         what was signed) and ``unsealed`` (the head cannot be signed)."""

@@ -84,7 +84,7 @@ class Applying:
         capability.wanted += 1
         async with capability.turn:
             was = capability.state
-            self._registry.attempts.begin(capability, actor)
+            self._registry.attempts.begin(capability, actor, rejection.digest)
             if policy.denies(capability.id) and was in (State.ACTIVE, State.DRAINING, State.DISABLED):
                 self._registry.deny(capability, rejection, actor)
             else:

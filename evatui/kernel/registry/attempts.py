@@ -27,8 +27,8 @@ class Attempts:
         self._refusals = refusals
         self._changed = changed
 
-    def begin(self, capability: Capability, actor: Actor, resumes: str = "") -> Attempt:
-        """A version enters validation: a refused or switched-off one again, else a new one.
+    def begin(self, capability: Capability, actor: Actor, digest: str, resumes: str = "") -> Attempt:
+        """The version with the closure ``digest`` enters validation: a refused or switched-off one again, or a new one.
 
         One that was held is let go of, but for the one with the digest ``resumes``: it waits no longer.
         """
@@ -56,18 +56,27 @@ class Attempts:
             State.PENDING,
             from_generation=serving.name.id if serving else None,
             actor=actor,
+            digest=digest,
         )
         return attempt
 
     def refuse(self, capability: Capability, rejection: Rejection, actor: Actor) -> None:
         """The attempt ends in Rejected; whatever serves goes on serving."""
-        attempt = capability.attempt or self.begin(capability, actor)
+        attempt = capability.attempt or self.begin(capability, actor, rejection.digest)
         capability.denied = False
         self._edges.move(capability, attempt, State.REJECTED, actor, rejection.diagnostics[0].reason.value)
-        self.tell_refused(capability, rejection, State.REJECTED, actor)
+        self.tell_refused(capability, rejection, State.REJECTED, actor, attempt.name)
 
-    def tell_refused(self, capability: Capability, rejection: Rejection, state: State, actor: Actor) -> None:
-        reason = rejection.diagnostics[0].reason.value
+    def tell_refused(
+        self,
+        capability: Capability,
+        rejection: Rejection,
+        state: State,
+        actor: Actor,
+        name: GenerationId | None = None,
+    ) -> None:
+        """``name`` is what the version was called, if it came so far."""
+        generation, reason = name.id if name else None, rejection.diagnostics[0].reason.value
         capability.rejection = rejection
         capability.rejected_at = self._journal.at()
         serving = capability.active
@@ -76,12 +85,22 @@ class Attempts:
             "reload_failed" if serving else "rejected",
             capability.id,
             state,
+            generation=generation,
             from_generation=serving.name.id if serving else None,
             reason=reason,
             diagnostics=rejection.diagnostics,
             actor=actor,
+            digest=rejection.digest,
         )
-        self._journal.write(Code.CAPABILITY_REJECTED, Outcome.DENIED, actor, capability_id=capability.id, reason=reason)
+        self._journal.write(
+            Code.CAPABILITY_REJECTED,
+            Outcome.DENIED,
+            actor,
+            capability_id=capability.id,
+            generation=generation,
+            reason=reason,
+            digest=rejection.digest,
+        )
 
     def shadow_loaded(self, capability: Capability, name: GenerationId, actor: Actor) -> None:
         attempt = capability.attempt

@@ -16,6 +16,7 @@ from evatui.kernel.model.clock import Clock, rfc3339
 from evatui.kernel.model.diagnostic import Diagnostic
 from evatui.kernel.model.lifecycle import State
 from evatui.kernel.records.audit import AuditLog
+from evatui.kernel.records.causes import begins, cause_of, request
 from evatui.kernel.records.codes import Code, Outcome
 from evatui.kernel.records.events import EventBus
 
@@ -51,7 +52,8 @@ class Journal:
         actor: Actor = KERNEL,
         **extra: Any,
     ) -> None:
-        """Emits ``/capability/<what>``."""
+        """Emits ``/capability/<what>``, caused by the request that ordered it, else by the event that it began with:
+        the ``loading`` of an update, the ``draining`` of a deletion."""
         payload = {
             "id": capability_id,
             "generation": generation,
@@ -61,7 +63,10 @@ class Journal:
             "diagnostics": [diagnostic.to_json() for diagnostic in diagnostics],
             **extra,
         }
-        self._bus.emit(f"/capability/{what}", payload, actor=actor)
+        cause = request() if what == "loading" else cause_of(capability_id)
+        event = self._bus.emit(f"/capability/{what}", payload, actor=actor, cause=cause)
+        if what == "loading" or (what == "draining" and cause is None):
+            begins(capability_id, event.event_id)
 
     def canary(
         self,
@@ -96,7 +101,10 @@ class Journal:
         )
 
     def write(self, code: Code, outcome: Outcome, actor: Actor, **fields: Any) -> None:
-        """Appends a record in the background; a sink that fails shows in its own health."""
+        """Appends a record in the background, with the request that ordered it; a sink that fails shows in its own
+        health."""
+        if ordered := request():
+            fields.setdefault("request_id", ordered)
         self._writer.submit(self._audit.note, code, outcome, actor, **fields)
 
     def defect(self, where: str, error: BaseException | None) -> None:

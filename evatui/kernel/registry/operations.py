@@ -250,7 +250,8 @@ class Operations:
         capability.hold = hold
         capability.wanted += 1
         if hold is not None and capability.held is not None and capability.candidate is not None:
-            self._registry.attempts.begin(capability, actor)  # what waited for a person rests with the others
+            # What waited for a person rests with the others.
+            self._registry.attempts.begin(capability, actor, capability.disk_digest)
             self._registry.attempts.park(capability, capability.candidate, actor, hold)
 
     def _write(self, code: Code, capability: Capability, name: GenerationId | None, actor: Actor) -> None:

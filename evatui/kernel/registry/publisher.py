@@ -147,7 +147,7 @@ class Publisher:
             if known or _overtaken(capability, ticket):
                 return Ended()
             rests = not candidate.manifest.enabled or (ticket is not None and capability.hold is not None)
-            self._registry.attempts.begin(capability, actor, resumes="" if rests else candidate.terms)
+            self._registry.attempts.begin(capability, actor, candidate.digest, resumes="" if rests else candidate.terms)
             if rests:
                 self._rest(capability, candidate, actor)
                 return Ended()
