@@ -11,7 +11,7 @@ from evatui.kernel.model.call import KERNEL
 from evatui.kernel.model.event import Event
 from evatui.kernel.records.metrics import Gauge, Metrics
 
-HERE = [Gauge("alpha", "alpha@1.0.0", 2), Gauge("beta", None, 0)]
+HERE = [Gauge("alpha", "lua_tool", ("alpha@1.0.0", "alpha@2.0.0"), 2), Gauge("beta", "", (), 0)]
 
 
 def call(name: str | None = "alpha", **fields: object) -> dict[str, object]:
@@ -28,35 +28,47 @@ def read(metrics: Metrics) -> dict[str, float]:
     return {name: float(value) for name, value in (line.rsplit(" ", 1) for line in lines)}
 
 
+def alpha(name: str, **labels: str) -> str:
+    """A series of the first capability, with its labels as they are written: sorted."""
+    told = {"capability_id": "alpha", "kind": "lua_tool", **labels}
+    written = ",".join(f'{key}="{value}"' for key, value in sorted(told.items()))
+    return f"{name}{{{written}}}"
+
+
 def test_calls_errors_latencies_and_host_calls_are_counted() -> None:
     metrics = Metrics(lambda: HERE)
     metrics.recorded(call(host_calls=[{"fn": "now", "target": "", "duration_us": 1, "outcome": "ok"}]))
     metrics.recorded(call(code="call.error", outcome="error", error_kind="Timeout", duration_us=40_000_000))
     metrics.recorded(call(code="effect.intent", outcome="intent", duration_us=None))
     metrics.recorded(call(None))
+    metrics.recorded(call(code="call.denied", outcome="denied", error_kind="PolicyDenied"))
     found = read(metrics)
-    assert found['capability_invocations_total{capability_id="alpha",outcome="ok"}'] == 1
-    assert found['capability_invocations_total{capability_id="alpha",outcome="error"}'] == 1
-    assert found['capability_errors_total{capability_id="alpha",kind="Timeout"}'] == 1
-    assert found['host_api_calls_total{capability_id="alpha",function="now",outcome="ok"}'] == 1
-    assert found['capability_latency_ms_bucket{capability_id="alpha",le="2.0"}'] == 0
-    assert found['capability_latency_ms_bucket{capability_id="alpha",le="5.0"}'] == 1
-    assert found['capability_latency_ms_bucket{capability_id="alpha",le="+Inf"}'] == 2
-    assert found['capability_latency_ms_sum{capability_id="alpha"}'] == 40_003
-    assert found['capability_latency_seconds_bucket{capability_id="alpha",le="0.005"}'] == 1
-    assert found['capability_latency_seconds_count{capability_id="alpha"}'] == 2
-    assert found['capability_inflight{capability_id="alpha"}'] == 2
-    assert found['capability_generation_active{capability_id="alpha",generation="alpha@1.0.0"}'] == 1
+    for outcome in ("ok", "error", "denied"):
+        assert found[alpha("capability_invocations_total", outcome=outcome)] == 1
+    assert found[alpha("capability_errors_total", error_kind="Timeout", outcome="error")] == 1
+    assert found[alpha("capability_errors_total", error_kind="PolicyDenied", outcome="denied")] == 1
+    assert found[alpha("host_api_calls_total", function="now", outcome="ok")] == 1
+    assert found[alpha("capability_latency_ms_bucket", le="2.0", outcome="ok")] == 0
+    assert found[alpha("capability_latency_ms_bucket", le="5.0", outcome="ok")] == 1
+    assert found[alpha("capability_latency_ms_bucket", le="30000.0", outcome="error")] == 0
+    assert found[alpha("capability_latency_ms_bucket", le="+Inf", outcome="error")] == 1
+    assert found[alpha("capability_latency_ms_sum", outcome="error")] == 40_000
+    assert found[alpha("capability_latency_seconds_bucket", le="0.005", outcome="ok")] == 1
+    assert found[alpha("capability_latency_seconds_count", outcome="ok")] == 1
+    assert found[alpha("capability_inflight")] == 2
+    for version in ("1.0.0", "2.0.0"):
+        assert found[alpha("capability_generation_active", generation=f"alpha@{version}")] == 1
     assert not any("None" in name for name in found)
 
 
 def test_loads_and_failures_are_counted() -> None:
     metrics = Metrics(lambda: HERE)
-    for topic in ("loaded", "loaded", "reload_failed", "rejected", "draining"):
+    for topic in ("loaded", "loaded", "loaded", "reload_failed", "rejected", "draining"):
         metrics.told(told(topic, "alpha"))
     found = read(metrics)
-    assert found['capability_reload_total{capability_id="alpha"}'] == 2
-    assert found['capability_reload_failed_total{capability_id="alpha"}'] == 2
+    assert found[alpha("capability_reload_total", outcome="ok")] == 3
+    assert found[alpha("capability_reload_total", outcome="error")] == 2
+    assert found[alpha("capability_reload_failed_total", outcome="error")] == 2
 
 
 def test_nothing_stays_of_a_capability_that_is_gone() -> None:
@@ -83,7 +95,7 @@ def test_they_are_served_over_http_until_the_end() -> None:
     try:
         assert url.startswith("http://127.0.0.1:")
         with urllib.request.urlopen(url) as answer:
-            assert b'capability_inflight{capability_id="alpha"} 2.0' in answer.read()
+            assert f"{alpha('capability_inflight')} 2.0" in answer.read().decode()
     finally:
         stop()
 

@@ -7,9 +7,11 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from evatui.kernel.model.event import Event
+from evatui.kernel.records.codes import Outcome
 
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
@@ -21,37 +23,62 @@ _BOUNDS_MS = (1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 3
 _MAX_FUNCTIONS = 64
 _OTHER = "other"
 _RELOADS = {
-    "/capability/loaded": "reload",
-    "/capability/reload_failed": "failed",
-    "/capability/rejected": "failed",
+    "/capability/loaded": Outcome.OK,
+    "/capability/reload_failed": Outcome.ERROR,
+    "/capability/rejected": Outcome.ERROR,
 }
+_LABELS = ["capability_id", "kind", "outcome"]
 
 
 @dataclass(frozen=True, slots=True)
 class Gauge:
-    """What holds of a capability now."""
+    """What holds of a capability now. ``kind`` is that of its manifest, empty where no sound one was seen yet;
+    ``generations`` are those that serve: one, two while a canary is tried out.
+    """
 
     capability_id: str
-    generation: str | None
+    kind: str
+    generations: tuple[str, ...]
     in_flight: int
 
 
 @dataclass(slots=True)
-class _Counts:
-    """Of one capability. ``calls`` by outcome, ``errors`` by kind, ``host_calls`` by function and outcome."""
+class _Latency:
+    """How many calls took up to each of the bounds, and how long all took together."""
 
-    calls: Counter[str] = field(default_factory=Counter)
-    errors: Counter[str] = field(default_factory=Counter)
-    host_calls: Counter[tuple[str, str]] = field(default_factory=Counter)
-    reloads: Counter[str] = field(default_factory=Counter)
     buckets: list[int] = field(default_factory=lambda: [0] * (len(_BOUNDS_MS) + 1))
     spent_ms: float = 0.0
+
+    def add(self, spent_ms: float) -> None:
+        self.buckets[bisect_left(_BOUNDS_MS, spent_ms)] += 1
+        self.spent_ms += spent_ms
+
+    @property
+    def count(self) -> int:
+        return sum(self.buckets)
+
+    def cumulated(self, divisor: int) -> list[tuple[str, float]]:
+        """As Prometheus has it: each bucket holds those below it as well."""
+        bounds = [*(str(bound / divisor) for bound in _BOUNDS_MS), "+Inf"]
+        return list(zip(bounds, map(float, accumulate(self.buckets)), strict=True))
+
+
+@dataclass(slots=True)
+class _Counts:
+    """Of one capability. ``calls`` and ``loads`` by outcome, ``errors`` by outcome and kind, ``host_calls`` by function
+    and outcome."""
+
+    calls: dict[str, _Latency] = field(default_factory=dict)
+    errors: Counter[tuple[str, str]] = field(default_factory=Counter)
+    host_calls: Counter[tuple[str, str]] = field(default_factory=Counter)
+    loads: Counter[str] = field(default_factory=Counter)
 
 
 class Metrics:
     """Thread-safe and cheap to feed; ``prometheus_client`` is loaded when they are first read.
 
-    Labels come from bounded sets: capabilities that are there, kinds of errors, outcomes, functions of the host.
+    Labels come from bounded sets: capabilities that are there and their kinds, outcomes, kinds of errors, functions of
+    the host.
     ``gauges`` is asked whenever they are read, on any thread.
     """
 
@@ -67,12 +94,13 @@ class Metrics:
             return
         spent_ms = spent_us / 1000
         with self._lock:
-            counts = self._of(name)
-            counts.calls[record["outcome"]] += 1
+            counts, outcome = self._of(name), record["outcome"]
+            latency = counts.calls.get(outcome)
+            if latency is None:
+                latency = counts.calls[outcome] = _Latency()
+            latency.add(spent_ms)
             if kind := record.get("error_kind"):
-                counts.errors[kind] += 1
-            counts.buckets[bisect_left(_BOUNDS_MS, spent_ms)] += 1
-            counts.spent_ms += spent_ms
+                counts.errors[outcome, kind] += 1
             for call in record.get("host_calls") or ():
                 key = (str(call.get("fn")), str(call.get("outcome")))
                 known = key in counts.host_calls or len(counts.host_calls) < _MAX_FUNCTIONS
@@ -80,12 +108,12 @@ class Metrics:
 
     def told(self, event: Event) -> None:
         """Count loads and failures; forget a capability that has gone."""
-        what, name = _RELOADS.get(event.topic), str(event.payload.get("id") or "")
+        outcome, name = _RELOADS.get(event.topic), str(event.payload.get("id") or "")
         with self._lock:
             if event.topic == "/capability/unregistered":
                 self._counts.pop(name, None)
-            elif what and name:
-                self._of(name).reloads[what] += 1
+            elif outcome and name:
+                self._of(name).loads[outcome] += 1
 
     def _of(self, name: str) -> _Counts:
         counts = self._counts.get(name)
@@ -116,48 +144,42 @@ class Metrics:
     def _families(self) -> Iterator[Metric]:
         from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 
-        gauges = list(self._gauges())
-        here = {gauge.capability_id for gauge in gauges}
+        gauges = {gauge.capability_id: gauge for gauge in self._gauges()}
 
-        def counter(name: str, told: str, labels: list[str]) -> CounterMetricFamily:
-            return CounterMetricFamily(name, told, labels=labels)
+        def counter(name: str, told: str, *more: str) -> CounterMetricFamily:
+            return CounterMetricFamily(name, told, labels=[*_LABELS, *more])
 
-        calls = counter("capability_invocations", "Calls that ended.", ["capability_id", "outcome"])
-        errors = counter("capability_errors", "Calls that ended in an error.", ["capability_id", "kind"])
-        hosts = counter("host_api_calls", "Calls of the host.", ["capability_id", "function", "outcome"])
-        loads = counter("capability_reload", "Versions that went into service.", ["capability_id"])
-        failed = counter("capability_reload_failed", "Versions that were refused.", ["capability_id"])
-        in_ms = HistogramMetricFamily("capability_latency_ms", "How long calls took.", labels=["capability_id"])
-        in_s = HistogramMetricFamily("capability_latency_seconds", "How long calls took.", labels=["capability_id"])
+        calls = counter("capability_invocations", "Calls that ended.")
+        errors = counter("capability_errors", "Calls that ended in an error.", "error_kind")
+        hosts = counter("host_api_calls", "Calls of the host.", "function")
+        loads = counter("capability_reload", "Versions that went into service, or were refused.")
+        failed = counter("capability_reload_failed", "Versions that were refused.")
+        in_ms = HistogramMetricFamily("capability_latency_ms", "How long calls took.", labels=_LABELS)
+        in_s = HistogramMetricFamily("capability_latency_seconds", "How long calls took.", labels=_LABELS)
         with self._lock:
-            for name in [name for name in self._counts if name not in here]:
+            for name in [name for name in self._counts if name not in gauges]:
                 del self._counts[name]
             for name, counts in self._counts.items():
-                for outcome, count in counts.calls.items():
-                    calls.add_metric([name, outcome], count)
-                for kind, count in counts.errors.items():
-                    errors.add_metric([name, kind], count)
+                whose = [name, gauges[name].kind]
+                for outcome, latency in counts.calls.items():
+                    calls.add_metric([*whose, outcome], latency.count)
+                    in_ms.add_metric([*whose, outcome], latency.cumulated(1), latency.spent_ms)
+                    in_s.add_metric([*whose, outcome], latency.cumulated(1000), latency.spent_ms / 1000)
+                for (outcome, kind), count in counts.errors.items():
+                    errors.add_metric([*whose, outcome, kind], count)
                 for (function, outcome), count in counts.host_calls.items():
-                    hosts.add_metric([name, function, outcome], count)
-                loads.add_metric([name], counts.reloads["reload"])
-                failed.add_metric([name], counts.reloads["failed"])
-                in_ms.add_metric([name], _cumulated(counts, 1), counts.spent_ms)
-                in_s.add_metric([name], _cumulated(counts, 1000), counts.spent_ms / 1000)
+                    hosts.add_metric([*whose, outcome, function], count)
+                for outcome in (Outcome.OK, Outcome.ERROR):
+                    loads.add_metric([*whose, outcome], counts.loads[outcome])
+                failed.add_metric([*whose, Outcome.ERROR], counts.loads[Outcome.ERROR])
         active = GaugeMetricFamily(
-            "capability_generation_active", "1 for the generation that serves.", labels=["capability_id", "generation"]
+            "capability_generation_active",
+            "1 for the generation that serves.",
+            labels=["capability_id", "kind", "generation"],
         )
-        flying = GaugeMetricFamily("capability_inflight", "Calls under way.", labels=["capability_id"])
-        for gauge in gauges:
-            flying.add_metric([gauge.capability_id], gauge.in_flight)
-            if gauge.generation is not None:
-                active.add_metric([gauge.capability_id, gauge.generation], 1)
+        flying = GaugeMetricFamily("capability_inflight", "Calls under way.", labels=["capability_id", "kind"])
+        for gauge in gauges.values():
+            flying.add_metric([gauge.capability_id, gauge.kind], gauge.in_flight)
+            for generation in gauge.generations:
+                active.add_metric([gauge.capability_id, gauge.kind, generation], 1)
         yield from (calls, errors, in_ms, in_s, loads, failed, active, flying, hosts)
-
-
-def _cumulated(counts: _Counts, divisor: int) -> list[tuple[str, float]]:
-    """As Prometheus has it: each bucket holds those below it as well."""
-    total, buckets = 0, []
-    for bound, count in zip([*(str(bound / divisor) for bound in _BOUNDS_MS), "+Inf"], counts.buckets, strict=True):
-        total += count
-        buckets.append((bound, float(total)))
-    return buckets

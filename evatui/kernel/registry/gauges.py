@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from evatui.kernel.records.metrics import Gauge
+from evatui.kernel.registry.capability import Capability
 from evatui.kernel.registry.registry import Registry
 
 __all__ = ["gauges"]
 
 
 def gauges(registry: Registry) -> list[Gauge]:
-    """From any thread."""
+    """From any thread. One that was deleted is there until its last call has ended."""
     return [
-        Gauge(capability.id, active.name.id if (active := capability.active) else None, capability.in_flight)
+        Gauge(capability.id, _kind(capability), tuple(one.name.id for one in capability.serving), capability.in_flight)
         for capability in tuple(registry.capabilities.values())
+        if not capability.gone or capability.in_flight
     ]
+
+
+def _kind(capability: Capability) -> str:
+    serving, candidate = capability.active, capability.candidate
+    manifest = serving.manifest if serving else candidate.manifest if candidate else None
+    return manifest.kind.value if manifest else ""
