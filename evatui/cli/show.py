@@ -18,6 +18,7 @@ __all__ = [
     "scalar",
     "show_audit",
     "show_capabilities",
+    "show_changes",
     "show_diagnostics",
     "show_difference",
     "show_graph",
@@ -47,7 +48,7 @@ _ACTIONS = {
     "hold": ("◌", "cyan"),
 }
 _DIFF_STYLES = {"+": "green", "-": "red", "@": "cyan", "=": "cyan"}
-_ON_DISK = {"same": "", "changed": "changed", "rejected": "✗ refused", "held": "◌ held"}
+_ON_DISK = {"same": "", "changed": "changed", "missing": "missing", "rejected": "✗ refused", "held": "◌ held"}
 
 
 def state_words(state: str) -> Text:
@@ -207,15 +208,19 @@ def scalar(item: Any) -> str:
 def show_plan(screen: Screen, data: Mapping[str, Any]) -> None:
     """What a reload changed, or would change, with the reasons of what it refuses."""
     changes = data["changes"]
+    show_changes(screen, changes)
+    done = "applied" if data["applied"] else "nothing was switched"
+    screen.line(f"{done}: {_counted(changes)}", "bold")
+    screen.line(f"plan {data['plan_digest']}", "dim")
+
+
+def show_changes(screen: Screen, changes: Sequence[Mapping[str, Any]]) -> None:
     rows = [_change(change) for change in changes if change["action"] != "unchanged"]
     if rows:
         screen.table(("ACTION", "ID", "FROM", "TO", "CLASS"), rows)
     for change in changes:
         show_diagnostics(screen, [*(change.get("diagnostics") or ()), *(change.get("warnings") or ())])
         _show_examples(screen, change.get("examples") or ())
-    done = "applied" if data["applied"] else "nothing was switched"
-    screen.line(f"{done}: {_counted(changes)}", "bold")
-    screen.line(f"plan {data['plan_digest']}", "dim")
 
 
 def _show_examples(screen: Screen, examples: Sequence[Mapping[str, Any]]) -> None:

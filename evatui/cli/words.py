@@ -21,7 +21,7 @@ from evatui.cli.events import events
 from evatui.cli.given import Folder
 from evatui.cli.options import Settings, Words
 from evatui.cli.rollout import add_rollout
-from evatui.cli.runtime import runtime
+from evatui.cli.runtime import freeze, runtime, thaw
 from evatui.cli.screen import Screen
 from evatui.cli.show import show_status
 from evatui.cli.state import state
@@ -52,6 +52,8 @@ eva.add_command(state)
 eva.add_command(trust)
 eva.add_command(schema)
 eva.add_command(runtime)
+eva.add_command(freeze)
+eva.add_command(thaw)
 add_authoring(capability)
 capability.add_command(test)
 add_rollout(capability)

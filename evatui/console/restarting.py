@@ -1,4 +1,4 @@
-"""The runtime anew: says whom that concerns, asks, then sends it."""
+"""The runtime anew, or frozen: says whom that concerns, asks, then sends it."""
 
 from __future__ import annotations
 
@@ -19,12 +19,34 @@ class Restarting:
     def __init__(self, app: Stage, asking: Asking) -> None:
         self._app = app
         self._asking = asking
-        self.handlers: dict[str, Callable[[], None]] = {"restart": self._restart}
+        self.handlers: dict[str, Callable[[], None]] = {
+            "restart": self._restart,
+            "freeze": self._freeze,
+            "thaw": self._thaw,
+        }
 
     def _restart(self) -> None:
         snapshot = self._app.snapshot
         assert snapshot is not None  # the table enables it for nothing else
         self._asking.confirm("runtime.restart", {}, "Restart the runtime?", wrapped(tuple(_lines(snapshot))), "restart")
+
+    def _freeze(self) -> None:
+        lines = (
+            line("Files that change are judged and shown, but not published; no canary is promoted."),
+            line("What you order is done, and what fails is still taken back."),
+            line(("It stays so over restarts, until it is thawed (a).", Ink.DIM)),
+        )
+        self._asking.confirm("runtime.freeze", {}, "Freeze the workspace?", wrapped(lines), "freeze")
+
+    def _thaw(self) -> None:
+        snapshot = self._app.snapshot
+        assert snapshot is not None  # the table enables it for nothing else
+        waits = [row.id for row in snapshot.capabilities if row.on_disk in ("changed", "missing")]
+        lines = (
+            line("It is frozen ", (snapshot.runtime.frozen, Ink.STRONG)),
+            line("Published then, if sound: ", (", ".join(waits) or "nothing has changed", Ink.STRONG)),
+        )
+        self._asking.confirm("runtime.thaw", {}, "Thaw the workspace?", wrapped(lines), "thaw")
 
 
 def _lines(snapshot: ConsoleSnapshot) -> Iterator[Line]:

@@ -41,6 +41,7 @@ def status(runtime: Runtime, socket: str | None) -> dict[str, Any]:
         "audit": {"ok": audit_ok, "word": audit_word, "detail": audit_detail},
         "rejections": len(rejection_rows(runtime)),
         "held": len(waiting(runtime)),
+        "frozen": asdict(runtime.freezing.frozen) if runtime.freezing.frozen else None,
         "untrusted": trust_info(runtime).waiting,
         "problems": _problems(runtime),
     }

@@ -82,6 +82,8 @@ _ALL = (
     Command("trust.give", "Trust the workspace with all of that", Danger.DIALOG, effects=True),
     Command("trust.revoke", "Trust the workspace with nothing of it any more", Danger.DIALOG, effects=True),
     Command("runtime.restart", "Let calls end, build the runtime anew, apply what waited", Danger.DIALOG, True, True),
+    Command("runtime.freeze", "What changes by itself waits: files, canaries", Danger.PLAN, True, True),
+    Command("runtime.thaw", "Publish what has waited, and go on", Danger.DIALOG, True, True),
     Command("state.list", "What capabilities have stored: keys, versions, bytes, schemas"),
     Command("state.get", "A stored value"),
     Command(

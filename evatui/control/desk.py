@@ -83,6 +83,8 @@ class Desk:
             "trust.give": self._trust,
             "trust.revoke": self._distrust,
             "runtime.restart": self._anew,
+            "runtime.freeze": self._freeze,
+            "runtime.thaw": self._thaw,
             **Queries(runtime).answers,
             **orders(runtime),
             **Stored(runtime).work,
@@ -186,6 +188,15 @@ class Desk:
     async def _anew(self, params: Params, actor: Actor) -> dict[str, Any]:
         assert self._restart is not None  # an operator without a runtime that lasts refuses it
         return await self._restart(actor)
+
+    async def _freeze(self, params: Params, actor: Actor) -> dict[str, Any]:
+        """``{frozen: {at, actor}}``, which somebody else may have ordered before."""
+        return {"frozen": asdict(await self._runtime.freezing.freeze(actor))}
+
+    async def _thaw(self, params: Params, actor: Actor) -> dict[str, Any]:
+        """``{frozen, changes}``: what had waited, as of a reload."""
+        changes = await self._runtime.freezing.thaw(actor)
+        return {"frozen": None, "changes": [change.to_json() for change in changes]}
 
     # -- calls and commands -----------------------------------------------------------------
 

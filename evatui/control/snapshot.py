@@ -61,6 +61,8 @@ class RuntimeInfo:
     since: str
     mode: str
     attached: bool = False
+    frozen: str = ""
+    """Since when and by whom, empty where it is not."""
     shutdown_timeout_ms: int = 15_000
     """How long calls in flight are waited for when the runtime ends."""
 

@@ -18,6 +18,8 @@ def disk_status(capability: Capability) -> str:
         return "rejected"
     if capability.held is not None:
         return "held"
+    if capability.unapplied:
+        return capability.unapplied
     if capability.active is None or capability.active.digest == capability.disk_digest:
         return "same"
     return "quarantined" if capability.disk_digest in capability.quarantined else "changed"

@@ -83,6 +83,7 @@ class View:
             capability.calls,
             capability.errors,
             capability.disk_digest,
+            capability.unapplied,
             capability.quarantined,
             capability.held.ruling if capability.held is not None else None,
             capability.hold,
@@ -100,12 +101,14 @@ class View:
 
 
 def runtime_info(runtime: Runtime) -> RuntimeInfo:
+    frozen = runtime.freezing.frozen
     return RuntimeInfo(
         pid=os.getpid(),
         host=clean_line(socket.gethostname(), 64),
         workspace=clean_line(runtime.layout.name, 64),
         since=rfc3339(runtime.since),
         mode=runtime.layout.runtime.mode,
+        frozen=clean_line(f"since {frozen.at} by {frozen.actor}", 120) if frozen else "",
         shutdown_timeout_ms=runtime.layout.runtime.shutdown_timeout_ms,
     )
 

@@ -26,6 +26,7 @@ from evatui.kernel.records.metrics import Metrics
 from evatui.kernel.registry.approvals import Approvals
 from evatui.kernel.registry.calls import Calls
 from evatui.kernel.registry.examples import Examples
+from evatui.kernel.registry.freezing import Freezing
 from evatui.kernel.registry.gate import Gate
 from evatui.kernel.registry.gauges import gauges
 from evatui.kernel.registry.in_force import InForce
@@ -50,6 +51,7 @@ from evatui.kernel.registry.table import Table
 from evatui.kernel.registry.trust import Trust
 from evatui.kernel.registry.undoing import Undoing
 from evatui.kernel.registry.warden import Warden
+from evatui.kernel.storage.freeze_book import FreezeBook
 from evatui.kernel.storage.grant_book import GrantBook
 from evatui.kernel.storage.history import History
 from evatui.kernel.storage.rejection_book import RejectionBook
@@ -156,6 +158,7 @@ class Rooms:
         )
         self.rollouts = Rollouts(self.registry, self.canaries, clock)
         self.undoing = Undoing(self.registry, self.operations, self.rollouts)
+        self.freezing = Freezing(FreezeBook(database), self.reloader, self.canaries, self._journal)
         self.trials = Trials(self.registry, self.operations, self._restoring, state, clock)
         self.approvals = Approvals(self.registry, self.reloader, self.gate, clock)
         self.calls = Calls(self.registry, host, audit, clock, in_force, layout.name)

@@ -108,7 +108,8 @@ class Runtime(Rooms):
             self.watch = Watch(self.layout)
             self._keeping = asyncio.create_task(self._keep())
         await asyncio.to_thread(self.gate.load)
-        await self.reloader.run(explicit=True)
+        await self.freezing.load()
+        await self.reloader.run(explicit=self.freezing.frozen is None)
         await self._restoring.fall_back()
         if not writes:
             await self.refusals.settled()  # the same workspace always gives the same picture

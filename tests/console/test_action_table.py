@@ -54,6 +54,8 @@ def test_the_levels_are_those_of_the_commands() -> None:
         "trust": Danger.DIALOG,
         "distrust": Danger.DIALOG,
         "restart": Danger.DIALOG,
+        "freeze": Danger.PLAN,
+        "thaw": Danger.DIALOG,
         "call": Danger.FREE,
         "describe": Danger.FREE,
     }

@@ -154,6 +154,14 @@ ACTIONS: tuple[Action, ...] = (
         group="Changing", command="runtime.restart", enabled=when.restartable, in_menu=True,
     ),
     Action(
+        id="freeze", key="", label="freeze", help="Let files and canaries wait until thaw; enter confirms",
+        group="Changing", command="runtime.freeze", enabled=when.freezable, in_menu=True,
+    ),
+    Action(
+        id="thaw", key="", label="thaw", help="Publish what has waited since freeze; y confirms",
+        group="Changing", command="runtime.thaw", enabled=when.thawable, in_menu=True,
+    ),
+    Action(
         id="call", key="c", label="call", help="Call it with a JSON payload: ctrl+s sends",
         group="Changing", command="capability.call", views=_LISTS, enabled=when.capability(when.is_callable),
         in_footer=True, in_menu=True,

@@ -34,6 +34,8 @@ _UNDO = {
     "capability.resume": "a pause",
     "trust.give": "a distrust",
     "trust.revoke": "T trust",
+    "runtime.freeze": "a thaw",
+    "runtime.thaw": "a freeze",
 }
 _DONE = {
     "capability.reload": "reloaded",
@@ -52,6 +54,8 @@ _DONE = {
     "trust.revoke": "trusts the workspace no more",
     "capability.call": "called",
     "runtime.restart": "restarted the runtime",
+    "runtime.freeze": "frozen",
+    "runtime.thaw": "thawed",
 }
 
 
@@ -187,12 +191,14 @@ def outcome(sent: Sent) -> Line:
     move = " → ".join(str(name) for name in (data.get("from_number"), data.get("to_number")) if name)
     cut = data.get("cut") or 0
     refused = sum(change.get("action") == "reject" for change in plan_changes(data))
+    published = len(plan_changes(data)) - refused if sent.command == "runtime.thaw" else 0
     took = data.get("applied") if sent.command == "runtime.restart" else None  # a plan is applied or not
     return line(
         ("✗ " if refused else "✓ ", Ink.BAD if refused else Ink.OK),
         f"{what} ",
         (target, Ink.STRONG),
         (f" {move}" if move else "", Ink.PLAIN),
+        (f" {published} change{'' if published == 1 else 's'} published" if published else "", Ink.OK),
         (f" {refused} refused (3 says why)" if refused else "", Ink.BAD),
         (f" {', '.join(took)} took effect" if took else "", Ink.OK),
         (f" {cut} call{'' if cut == 1 else 's'} cut" if cut else "", Ink.WARN),

@@ -12,6 +12,8 @@ __all__ = ["command_line"]
 _OWN = {
     "capability.plan": "capability reload --dry-run",
     "capability.revoke": "capability approve",
+    "runtime.freeze": "freeze",
+    "runtime.thaw": "thaw",
     "trust.show": "trust --dry-run",
     "trust.give": "trust",
     "trust.revoke": "trust --revoke",

@@ -27,6 +27,7 @@ __all__ = [
     "described",
     "distrustable",
     "editable",
+    "freezable",
     "held",
     "held_of",
     "is_callable",
@@ -41,6 +42,7 @@ __all__ = [
     "restartable",
     "revocable",
     "selected",
+    "thawable",
     "trustable",
 ]
 
@@ -164,6 +166,18 @@ def restartable(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | Non
     if snapshot is None:
         return selected(snapshot, subject)
     return "it restarts already" if snapshot.standing.word == "restarting" else None
+
+
+def freezable(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | None:
+    if snapshot is None:
+        return selected(snapshot, subject)
+    return f"it is frozen {snapshot.runtime.frozen}" if snapshot.runtime.frozen else None
+
+
+def thawable(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | None:
+    if snapshot is None:
+        return selected(snapshot, subject)
+    return None if snapshot.runtime.frozen else "it is not frozen"
 
 
 def is_callable(row: CapabilityRow) -> str | None:

@@ -59,6 +59,8 @@ def _health(snapshot: ConsoleSnapshot, link: Link, look: Look) -> list[Line]:
         parts.append(line((f"dropped {link.dropped:,}", Ink.WARN)))
     if snapshot.trust.waiting:
         parts.append(line(("UNTRUSTED", Ink.WARN)))
+    if snapshot.runtime.frozen:
+        parts.append(line(("FROZEN", Ink.WARN)))
     if link.readonly:
         parts.append(line(("READ-ONLY", Ink.WARN)))
     if snapshot.runtime.attached:

@@ -66,6 +66,9 @@ class Code(StrEnum):
     RUNTIME_STOPPED = "runtime.stopped"
     RUNTIME_RESTARTED = "runtime.restarted"
     """By order, in the same process; says which versions had waited for it, and how many calls were cut."""
+    RUNTIME_FROZEN = "runtime.frozen"
+    """By order: what changes by itself waits until it is thawed."""
+    RUNTIME_THAWED = "runtime.thawed"
     RUNTIME_DAMAGED = "runtime.damaged"
     """The lock or the state database was deleted or replaced from outside, under the running runtime."""
 

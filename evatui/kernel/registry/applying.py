@@ -11,7 +11,7 @@ from evatui.kernel.admission.verdict import Candidate, Rejection
 from evatui.kernel.model.call import Actor
 from evatui.kernel.model.lifecycle import State
 from evatui.kernel.registry.capability import Capability
-from evatui.kernel.registry.plan import KNOWN, Action, Change
+from evatui.kernel.registry.plan import BY_HAND, FROZEN, KNOWN, Action, Change
 from evatui.kernel.registry.publisher import Publisher
 from evatui.kernel.registry.registry import SUPERSEDED, Registry
 
@@ -38,6 +38,9 @@ class Applying:
         if change.action is Action.REMOVE:
             await self._remove(self._registry.capabilities[change.key], actor)
         if change.verdict is None:
+            if change.action is Action.HOLD:
+                self._registry.capabilities[change.key].unapplied = "missing"
+                self._registry.on_change()
             return change
         capability = self._registry.capability(change.key, change.path)
         capability.disk_digest = change.verdict.digest
@@ -46,6 +49,7 @@ class Applying:
                 await self._refuse(capability, change.verdict, policy, actor)
             return change
         capability.candidate = change.verdict
+        capability.unapplied = "changed" if change.reason in (BY_HAND, FROZEN) else ""
         if change.action in (Action.UNCHANGED, Action.HOLD):
             if not change.reason:
                 await self._settle(capability, actor)

@@ -93,6 +93,8 @@ class Capability:
     again: bool = False
     denied: bool = False
     disk_digest: str = ""
+    unapplied: str = ""
+    """``changed`` or ``missing``: how the disk stands where only what somebody orders is applied."""
     kept: deque[Kept] = field(default_factory=deque)
     past: deque[Past] = field(default_factory=lambda: deque(maxlen=_KEPT_PAST))
     quarantined: set[str] = field(default_factory=set)

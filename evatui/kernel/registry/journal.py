@@ -100,6 +100,10 @@ class Journal:
             reason=why,
         )
 
+    def runtime(self, what: str, actor: Actor) -> None:
+        """Emits ``/runtime/<what>``."""
+        self._bus.emit(f"/runtime/{what}", {}, actor=actor)
+
     def write(self, code: Code, outcome: Outcome, actor: Actor, **fields: Any) -> None:
         """Appends a record in the background, with the request that ordered it; a sink that fails shows in its own
         health."""

@@ -18,12 +18,13 @@ from evatui.kernel.registry.examples import Tried
 from evatui.kernel.registry.ruling import Ruling
 from evatui.kernel.storage.history import ABSENT
 
-__all__ = ["KNOWN", "Action", "Change", "compare", "main_verdicts", "plan_digest"]
+__all__ = ["BY_HAND", "FROZEN", "KNOWN", "Action", "Change", "compare", "main_verdicts", "plan_digest"]
 
 _BY_RUNNING = frozenset({Reason.LUA_LOAD_FAILED, Reason.HEALTH_FAILED, Reason.EXAMPLES_FAILED})
 """Refusals that only loading could give: the same bytes are not loaded again by themselves."""
 
-_BY_HAND = "hot_reload is off: reload it by hand"
+BY_HAND = "hot_reload is off: reload it by hand"
+FROZEN = "the workspace is frozen: thaw it, or reload it by hand"
 KNOWN = "known"
 """The reason of a change that refuses what is refused already."""
 
@@ -117,17 +118,20 @@ def _id_of(verdict: Candidate | Rejection) -> str | None:
 
 
 def compare(
-    named: Mapping[str, Candidate | Rejection], capabilities: Mapping[str, Capability], *, explicit: bool, hot: bool
+    named: Mapping[str, Candidate | Rejection], capabilities: Mapping[str, Capability], *, explicit: bool, still: str
 ) -> list[Change]:
     """Changes in the order of ids.
 
-    ``explicit``: someone asked, so a refused or unwatched version is tried again. Without ``hot``
-    only what someone asked for is applied.
+    ``explicit``: someone asked, so a refused or unwatched version is tried again. ``still`` says why only what
+    someone asked for is applied, empty where all is.
     """
-    changes = [_change(key, verdict, capabilities.get(key), explicit, hot) for key, verdict in sorted(named.items())]
-    gone = Action.REMOVE if explicit or hot else Action.HOLD
+    changes = [
+        _change(key, verdict, capabilities.get(key), "" if explicit else still, explicit)
+        for key, verdict in sorted(named.items())
+    ]
+    gone = Action.REMOVE if explicit or not still else Action.HOLD
     changes += [
-        Change(key, capability.path, gone, source=_serving(capability))
+        Change(key, capability.path, gone, source=_serving(capability), reason="" if explicit else still)
         for key, capability in sorted(capabilities.items())
         if key not in named and not capability.gone and ABSENT not in capability.quarantined
     ]
@@ -139,15 +143,15 @@ def _serving(capability: Capability | None) -> str | None:
 
 
 def _change(
-    key: str, verdict: Candidate | Rejection, capability: Capability | None, explicit: bool, hot: bool
+    key: str, verdict: Candidate | Rejection, capability: Capability | None, still: str, explicit: bool
 ) -> Change:
     serving = _serving(capability)
     if isinstance(verdict, Rejection):
         known = capability is not None and capability.rejection == verdict
         return Change(key, verdict.path, Action.REJECT, verdict, serving, reason=KNOWN if known else "")
     action, reason = _judge(verdict, capability, explicit)
-    if action in (Action.ADD, Action.UPDATE) and not explicit and not hot:
-        action, reason = Action.HOLD, _BY_HAND
+    if action in (Action.ADD, Action.UPDATE) and still:
+        action, reason = Action.HOLD, still
     before = capability.active.candidate if capability and capability.active else None
     diff = difference(before, verdict) if action is Action.UPDATE else {}
     return Change(key, verdict.path, action, verdict, serving, diff=diff, reason=reason)
@@ -167,7 +171,7 @@ def _judge(candidate: Candidate, capability: Capability | None, explicit: bool) 
         if by_running and not capability.again:
             return Action.UNCHANGED, "refused"
         if capability.active is not None and not capability.active.manifest.reload.hot_reload:
-            return Action.HOLD, _BY_HAND
+            return Action.HOLD, BY_HAND
     if capability.parked is not None and capability.parked_digest == digest and _rests(candidate, capability):
         return Action.UNCHANGED, ""
     return (Action.UPDATE if capability.active is not None else Action.ADD), ""

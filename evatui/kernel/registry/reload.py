@@ -20,7 +20,7 @@ from evatui.kernel.registry.applying import Applying
 from evatui.kernel.registry.examples import Examples
 from evatui.kernel.registry.gate import Gate
 from evatui.kernel.registry.migrations import Migrations
-from evatui.kernel.registry.plan import Action, Change, compare, main_verdicts, plan_digest
+from evatui.kernel.registry.plan import BY_HAND, FROZEN, Action, Change, compare, main_verdicts, plan_digest
 from evatui.kernel.registry.publisher import Publisher
 from evatui.kernel.registry.registry import Registry
 from evatui.kernel.registry.scan import Scan, Scanner
@@ -71,6 +71,8 @@ class Reloader:
         self._publisher = publisher
         self._warden = warden
         self._gate = gate
+        self.frozen = False
+        """What changes on disk is judged, and waits; an explicit reload is done."""
         self._hot = settings.hot_reload
         self._looking = asyncio.Lock()
         self.applying = Applying(registry, publisher, at_once)
@@ -149,7 +151,7 @@ class Reloader:
     async def _changes(self, scan: Scan, *, explicit: bool) -> list[Change]:
         named, _ = main_verdicts(scan.verdicts, self._registry.capabilities)
         named = linked(named, self._serving(), {name for one in scan.adapters for name in one.capabilities})
-        changes = compare(named, self._registry.capabilities, explicit=explicit, hot=self._hot)
+        changes = compare(named, self._registry.capabilities, explicit=explicit, still=self._still)
         if all(change.action is Action.UNCHANGED for change in changes):
             return changes
         return await asyncio.to_thread(self._ruled, changes, scan.policy, frozenset(named))
@@ -163,6 +165,10 @@ class Reloader:
             else change
             for change in changes
         ]
+
+    @property
+    def _still(self) -> str:
+        return FROZEN if self.frozen else "" if self._hot else BY_HAND
 
     async def _scan(self, changed: frozenset[str], *, settle: bool = False) -> Scan:
         scan = await asyncio.to_thread(self._scanner.scan, changed, self._owners())

@@ -82,10 +82,13 @@ class Restoring:
         version that did. A refusal on disk is thus no trap for the next start.
         """
         await self._recall()
-        idle = [capability for capability in self._registry.capabilities.values() if _wants_its_last(capability)]
+        frozen = self._reloader.frozen
+        idle = [one for one in self._registry.capabilities.values() if _wants_its_last(one, frozen)]
         came = await asyncio.gather(*(self._fall_back(capability) for capability in idle))
         if any(came):
-            await self._reloader.run(explicit=True)  # what is wrong with the disk still is: told beside what serves
+            await self._reloader.run(
+                explicit=not frozen
+            )  # what is wrong with the disk still is: told beside what serves
 
     async def beside(self, capability: Capability, candidate: Candidate) -> None:
         """A version that is to be tried out needs one beside it: where nothing serves, the last known good comes back.
@@ -170,11 +173,11 @@ def chosen(capability: Capability, to: str | None) -> Kept:
     raise failure(ErrorKind.NOT_FOUND, f"{capability.id} has no {which} to go back to; kept: {known}")
 
 
-def _wants_its_last(capability: Capability) -> bool:
-    """Does nothing serve, and that by nobody's order?"""
+def _wants_its_last(capability: Capability, frozen: bool) -> bool:
+    """Does nothing serve, and that by nobody's order? Where it is ``frozen``, what the disk holds waits."""
     if capability.active is not None or capability.hold is not None or capability.denied:
         return False
-    if capability.rejection is not None or capability.held is not None:
+    if frozen or capability.rejection is not None or capability.held is not None:
         return True
     unnamed = not capability.gone and not capability.disk_digest
     return unnamed or (ABSENT if capability.gone else capability.disk_digest) in capability.quarantined

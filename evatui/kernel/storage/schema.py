@@ -96,6 +96,12 @@ STATE: Final = (
     ALTER TABLE state ADD COLUMN migrated INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE servings ADD COLUMN state_schema INTEGER;
     """,
+    """
+    CREATE TABLE frozen (
+        at TEXT NOT NULL,
+        actor TEXT NOT NULL
+    );
+    """,
 )
 """Of ``state.db``. The step at index n leads from schema n to n + 1; a step that was published is never changed."""
 

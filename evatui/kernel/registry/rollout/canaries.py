@@ -41,6 +41,8 @@ class Canaries:
         self._gate = gate
         self._policy = policy
         self._clock = clock
+        self.frozen = False
+        """None is promoted by itself, and no deadline passes."""
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -88,12 +90,20 @@ class Canaries:
             why = rollout.why(now)
             self._take_back(capability, rollout, KERNEL, why)
             self._spawn(self._forgotten(capability, rollout, KERNEL))
+        elif self.frozen:
+            return
         elif decision is Decision.HOLD or (decision is Decision.PROMOTE and _refused_by_now(capability, rollout)):
             rollout.hold()
             self._tell("held", capability, rollout, KERNEL, rollout.why(now), Outcome.DENIED)
         elif decision is Decision.PROMOTE:
             rollout.ending = True  # no other call decides it again
             self._spawn(self._promote(capability, rollout, KERNEL, rollout.why(now)))
+
+    def look_at_all(self) -> None:
+        """Does what has become due while it was frozen."""
+        for capability in self._registry.capabilities.values():
+            self.look(capability)
+            self._arm(capability)
 
     def _due(self, capability_id: str) -> None:
         del self._timers[capability_id]
@@ -107,7 +117,7 @@ class Canaries:
         if timer is not None:
             timer.cancel()
         rollout = capability.rollout
-        if rollout is not None and rollout.waits:
+        if rollout is not None and rollout.waits and not self.frozen:
             left = rollout.deadline - self._clock.monotonic()
             loop = asyncio.get_running_loop()
             self._timers[capability.id] = loop.call_later(max(_AT_LEAST_S, left), self._due, capability.id)
