@@ -17,6 +17,7 @@ from evatui.kernel.lua.program import Chunk, Program
 from evatui.kernel.lua.worker.workers import Workers
 from evatui.kernel.model.call import Actor, CallerType, CallRequest
 from evatui.kernel.model.manifest import Isolation
+from evatui.kernel.registry.payload import handed
 from evatui.runtime import Runtime
 from tests.bench.arms import Arm, interleave
 from tests.bench.bare import BareLua
@@ -104,8 +105,9 @@ def timed(call: Call, value: Any, times: int) -> Callable[[], Awaitable[float]]:
 
 
 def _request(value: Any) -> dict[str, Any]:
-    context = {"workspace": "bench", "request_id": "req_1", "trace_id": "trace_1", "deadline_ms": 30000}
-    return {"capability": "bench.call", "provider": "bench", "payload": value, "context": context}
+    """What a handler gets: the same in every arm."""
+    request = CallRequest("bench.call", value, _CALLER)
+    return handed(request, provider="bench", generation="bench@1.0.0+build.20260102.001", workspace="bench", left_s=30)
 
 
 @contextlib.asynccontextmanager

@@ -47,10 +47,10 @@ def test_a_large_value_is_left_out() -> None:
 
 
 def test_a_name_of_any_length_makes_no_long_record() -> None:
-    long = compose(1, "2026", "call.error", "error", {"capability": "x" * 10_000_000, "why": "y" * 5_000}, GENESIS)
+    long, line = compose(1, "2026", "call.error", "error", {"capability": "x" * 10_000_000, "why": "y" * 5_000}, GENESIS)
     assert long["capability"] == "x" * MAX_TEXT + "…"
     assert long["details"]["why"] == "y" * MAX_TEXT + "…"
-    short = compose(1, "2026", "call.ok", "ok", {"capability": "x" * MAX_TEXT}, GENESIS)
+    short, _ = compose(1, "2026", "call.ok", "ok", {"capability": "x" * MAX_TEXT}, GENESIS)
     assert short["capability"] == "x" * MAX_TEXT
 
 

@@ -111,7 +111,8 @@ class LoadedProgram:
 
         ``deadline`` is on the monotonic clock, in seconds, and counts the time in host calls. ``finish`` runs
         on a thread of Lua, once, also when the call was killed; its exceptions are raised here.
-        ``size``, the bytes of the request as JSON, spares counting them again where the caller has done so.
+        ``size``, the bytes of the request as JSON, spares counting them again where the caller has done so; some
+        kilobytes that are bounded elsewhere do not matter.
         Cancelling ends the handler and its running host call, and waits until both have ended: ``finish`` has
         then seen a ``Cancelled`` verdict. Only a call that still waits for a slot has never begun.
         """

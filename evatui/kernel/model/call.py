@@ -33,7 +33,7 @@ class Actor:
     id: str = ""
 
     def to_json(self) -> dict[str, str]:
-        return {"type": self.type.value, "id": self.id}
+        return {"type": str(self.type), "id": self.id}
 
 
 KERNEL = Actor(CallerType.KERNEL, "kernel")

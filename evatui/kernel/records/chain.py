@@ -10,8 +10,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from evatui.kernel.model.call import KERNEL
 from evatui.kernel.model.clock import Clock, rfc3339
 from evatui.kernel.records.codes import Code, Outcome
@@ -195,8 +193,7 @@ class Chain:
 
     def _write(self, code: str, outcome: str, fields: Mapping[str, Any]) -> None:
         state = self._standing
-        record = compose(state.seq + 1, rfc3339(self._clock.now()), code, outcome, fields, state.prev)
-        line = orjson.dumps(record)
+        record, line = compose(state.seq + 1, rfc3339(self._clock.now()), code, outcome, fields, state.prev)
         self._file.append(line + b"\n")
         self._before, state.seq, state.prev = state.prev, state.seq + 1, line_hash(line)
         self._loose.append((record, line))

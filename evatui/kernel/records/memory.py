@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from evatui.kernel.model.clock import Clock, rfc3339
 from evatui.kernel.records.audit import AuditLog
 from evatui.kernel.records.chain import Accept
@@ -35,8 +33,7 @@ class _MemoryLedger:
 
     def append(self, code: str, outcome: str, fields: Mapping[str, Any]) -> None:
         self._seq += 1
-        record = compose(self._seq, rfc3339(self._clock.now()), code, outcome, fields, self._prev)
-        line = orjson.dumps(record)
+        record, line = compose(self._seq, rfc3339(self._clock.now()), code, outcome, fields, self._prev)
         self._prev = line_hash(line)
         self._accept(record, line)
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from evatui.kernel.model.errors import CallFailed, ErrorKind, failure
@@ -84,27 +83,32 @@ class Pen:
             self._groups.add(entry)
             return Acceptance(entry.future, self._give_up_s, lambda: self._late(details))
         try:
-            with self._chain():
+            fresh = self._take()
+            try:
                 if self._closed:
                     raise unavailable(self.refusal, **details)
                 self._write(((code, outcome, fields),))
+            finally:
+                self._let_go(fresh)
         except OSError as error:
             raise unavailable(reason_of(error), **details) from None
         return ACCEPTED
 
     def look(self, needed_bytes: int) -> None:
         try:
-            with self._chain():
-                if self._closed:
-                    return
-                try:
-                    self._ledger.look(needed_bytes, self.refusal)
-                    self._send()
-                    self.refusal = ""
-                except OSError as error:
-                    self._fail(error)
+            fresh = self._take()
         except TimeoutError:
             return
+        try:
+            if self._closed:
+                return
+            self._ledger.look(needed_bytes, self.refusal)
+            self._send()
+            self.refusal = ""
+        except OSError as error:
+            self._fail(error)
+        finally:
+            self._let_go(fresh)
 
     def seal(self) -> None:
         """Sign the head now, if there is somebody to sign it."""
@@ -142,24 +146,22 @@ class Pen:
         if self._sealer:
             self._sealer.tell()
 
-    @contextmanager
-    def _chain(self) -> Iterator[None]:
-        """Holds the chain; what was accepted meanwhile goes to the hook once it is let go.
+    def _take(self) -> list[dict[str, Any]]:
+        """The chain, until it is let go; in the list is then what was accepted meanwhile.
 
         Raises `TimeoutError` where another thread holds it, and hangs.
         """
         if not self._lock.acquire(timeout=self._give_up_s):
             self.refusal = self.refusal or _HANGS
             raise TimeoutError(self.refusal)
-        fresh: list[dict[str, Any]] = []
-        try:
-            self._fresh = fresh
-            yield
-        finally:
-            self._lock.release()
-            if self.on_append:
-                for record in fresh:
-                    self.on_append(record)
+        self._fresh = []
+        return self._fresh
+
+    def _let_go(self, fresh: Sequence[Mapping[str, Any]]) -> None:
+        self._lock.release()
+        if self.on_append:
+            for record in fresh:
+                self.on_append(record)
 
     def _write(self, records: Sequence[tuple[str, str, Mapping[str, Any]]]) -> None:
         try:
@@ -174,8 +176,11 @@ class Pen:
     def _write_group(self, group: Sequence[Entry]) -> None:
         reason = ""
         try:
-            with self._chain():
+            fresh = self._take()
+            try:
                 self._write([(entry.code, entry.outcome, entry.fields) for entry in group])
+            finally:
+                self._let_go(fresh)
         except OSError as error:
             reason = reason_of(error)
         for entry in group:

@@ -42,24 +42,22 @@ MAX_TEXT = 1_024
 """Characters of a field that is text, such as the name that was called; what is longer is cut there, with ``…``."""
 
 
-def compose(seq: int, at: str, code: str, outcome: str, fields: Mapping[str, Any], prev: str) -> dict[str, Any]:
-    """The record. Fields beyond `FIELDS` stand together under ``details``, before ``prev``."""
-    for value in fields.values():
-        if type(value) is str and len(value) > MAX_TEXT:
-            fields = {name: _cut(value) for name, value in fields.items()}
-            break
-    record = {"seq": seq, "at": at, "code": code, "outcome": outcome, **_BLANK, "host_calls": []}
+def compose(
+    seq: int, at: str, code: str, outcome: str, fields: Mapping[str, Any], prev: str
+) -> tuple[dict[str, Any], bytes]:
+    """The record and its line. Fields beyond `FIELDS` stand together under ``details``, before ``prev``."""
+    long = [name for name, value in fields.items() if type(value) is str and len(value) > MAX_TEXT]
+    if long:
+        fields = {**fields, **{name: f"{fields[name][:MAX_TEXT]}…" for name in long}}
+    # `str`, for what it says: of a member of an enumeration everything else takes several times as long
+    record = {"seq": seq, "at": at, "code": str(code), "outcome": str(outcome), **_BLANK, "host_calls": []}
     if fields.keys() <= _BLANK.keys():
         record.update(fields)
     else:
         record.update((name, value) for name, value in fields.items() if name in _BLANK)
         record["details"] = {name: value for name, value in fields.items() if name not in _BLANK}
     record["prev"] = prev
-    return record
-
-
-def _cut(value: Any) -> Any:
-    return f"{value[:MAX_TEXT]}…" if type(value) is str and len(value) > MAX_TEXT else value
+    return record, orjson.dumps(record)
 
 
 def line_hash(line: bytes) -> str:

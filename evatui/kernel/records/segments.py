@@ -67,6 +67,8 @@ class Standing:
     def follow(self, record: dict[str, Any]) -> None:
         """Keep ``pending`` in step with a record that was appended."""
         code, request = record.get("code"), record.get("request_id")
+        if code == Code.CALL_OK and not self.pending:
+            return
         if code in (Code.AUDIT_ROTATED, Code.AUDIT_REOPENED):
             self.pending = dict(record.get("details", {}).get("pending", {}))
         elif code == Code.EFFECT_INTENT and request:

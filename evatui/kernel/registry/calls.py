@@ -31,8 +31,6 @@ from evatui.kernel.registry.router import absent, pick, route, unserved
 
 __all__ = ["MAX_DEPTH", "Calls", "Flight"]
 
-_CONTEXT_BYTES = 32_768
-"""At most, of what a request has beside its payload: users and tags are bounded where they come in."""
 _OF_OTHERS = frozenset({ErrorKind.CANCELLED, ErrorKind.AUDIT_UNAVAILABLE})
 """Ends of a call that say nothing about the version that it ran on."""
 MAX_DEPTH = 8
@@ -216,7 +214,7 @@ class Calls:
             host=host,
             host_calls=candidate.manifest.limits.host_calls,
             finish=finish,
-            size=size + _CONTEXT_BYTES,
+            size=size,
         )
 
     def _scope(
