@@ -47,7 +47,9 @@ def test_a_large_value_is_left_out() -> None:
 
 
 def test_a_name_of_any_length_makes_no_long_record() -> None:
-    long, line = compose(1, "2026", "call.error", "error", {"capability": "x" * 10_000_000, "why": "y" * 5_000}, GENESIS)
+    about = {"capability": "x" * 10_000_000, "why": "y" * 5_000}
+    long, line = compose(1, "2026", "call.error", "error", about, GENESIS)
+    assert len(line) < 3 * MAX_TEXT
     assert long["capability"] == "x" * MAX_TEXT + "…"
     assert long["details"]["why"] == "y" * MAX_TEXT + "…"
     short, _ = compose(1, "2026", "call.ok", "ok", {"capability": "x" * MAX_TEXT}, GENESIS)

@@ -33,6 +33,7 @@ RESERVED_BYTES = 65_536
 GIVE_UP_S = 5.0
 """How long a sink may take; then it hangs, and nothing runs until it comes back."""
 _RING_BYTES = 16 * 1024 * 1024
+_ENDED = "this reservation has ended"
 
 
 class Reservation:
@@ -148,7 +149,8 @@ class AuditLog:
 
         Raises ``AuditUnavailable``: then the effect may not happen.
         """
-        self._held(reservation)
+        if reservation not in self._reservations:
+            raise ValueError(_ENDED)
         self._pen.append(Code.EFFECT_INTENT, Outcome.INTENT, record).wait()
 
     def final(self, reservation: Reservation, record: Mapping[str, Any]) -> Acceptance:
@@ -159,8 +161,10 @@ class AuditLog:
         """
         fields = dict(record)
         code, outcome = fields.pop("code"), fields.pop("outcome")
-        self._held(reservation)
-        self._reservations.discard(reservation)
+        try:
+            self._reservations.remove(reservation)
+        except KeyError:
+            raise ValueError(_ENDED) from None
         return self._pen.append(code, outcome, fields, ran=True)
 
     def note(self, code: Code, outcome: Outcome, actor: Actor = KERNEL, **fields: Any) -> None:
@@ -196,7 +200,3 @@ class AuditLog:
     def _keep(self, record: Mapping[str, Any], line: bytes) -> None:
         with self._ring_lock:
             self._ring.push(record["seq"], line, len(line))
-
-    def _held(self, reservation: Reservation) -> None:
-        if reservation not in self._reservations:
-            raise ValueError("this reservation has ended")

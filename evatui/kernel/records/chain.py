@@ -63,10 +63,10 @@ class Chain:
     def commit(self) -> None:
         """What was appended is accepted, once the disk has it where the log is durable."""
         self._file.sync()
-        loose, self._loose = self._loose, []
-        for record, line in loose:
+        for record, line in self._loose:
             self._standing.follow(record)
             self._accept(record, line)
+        self._loose.clear()
         self._mark()
 
     def retract(self) -> None:

@@ -30,16 +30,13 @@ def call_record(
     ``data`` is the payload as canonical JSON, where it got as far as that.
     """
     code, outcome = call_ending(response.error)
-    candidate = generation.candidate if generation else None
     return {
         "code": code,
         "outcome": outcome,
         "actor": request.caller.to_json(),
         "capability_id": capability_id,
         "capability": request.capability,
-        "generation": generation.name.id if generation else None,
-        "script_digest": candidate.script_digest if candidate else None,
-        "manifest_digest": candidate.snapshot.manifest.digest if candidate else None,
+        **(generation.identity if generation else {}),
         "request_id": request.request_id,
         "trace_id": request.trace_id,
         "duration_us": duration_us,

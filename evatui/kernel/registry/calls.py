@@ -147,7 +147,9 @@ class Calls:
         return capability
 
     async def _fly(self, capability: Capability, flight: Flight) -> Response:
-        await capability.limiter.acquire(flight.deadline, flight.request.ancestors)
+        limiter, ancestors = capability.limiter, flight.request.ancestors
+        if not limiter.take(ancestors):
+            await limiter.acquire(flight.deadline, ancestors)
         try:
             generation = self._pinned(capability, flight)
             generation.enter()
@@ -156,7 +158,7 @@ class Calls:
             finally:
                 generation.leave()
         finally:
-            capability.limiter.release()
+            limiter.release()
 
     def _pinned(self, capability: Capability, flight: Flight) -> Generation:
         """The generation that the call stays on to its end."""
@@ -170,13 +172,13 @@ class Calls:
 
     async def _run(self, generation: Generation, flight: Flight) -> Response:
         candidate = generation.candidate
-        payload, flight.data = admitted(flight.request, candidate)
-        if payload is not flight.request.payload:
-            flight.request = replace(flight.request, payload=payload)
+        request, deadline = flight.request, flight.deadline
+        payload, data = admitted(request, candidate)
+        flight.data = data
+        if payload is not request.payload:
+            request = flight.request = replace(request, payload=payload)
         reservation = self._audit.begin()
-        host = flight.host = self._host.bind(
-            partial(self._scope, generation, flight.request, flight.deadline, reservation)
-        )
+        host = flight.host = self._host.bind(partial(self._scope, generation, request, deadline, reservation))
 
         def finish(outcome: Outcome) -> Response:
             response = interpret(outcome, candidate)
@@ -185,37 +187,26 @@ class Calls:
             return response
 
         try:
-            response = await self._enter(generation, flight, len(flight.data), host, finish)
+            response = await generation.program.call(
+                candidate.manifest.lua.entry,
+                handed(
+                    request,
+                    provider=candidate.id,
+                    generation=generation.name.id,
+                    workspace=self._workspace,
+                    left_s=deadline - self._clock.monotonic(),
+                ),
+                deadline=deadline,
+                host=host,
+                host_calls=candidate.manifest.limits.host_calls,
+                finish=finish,
+                size=len(data),
+            )
             await flight.acceptance.settled()
             return response
         except BaseException:
             self._audit.release(reservation)  # of a call that was cancelled before it began
             raise
-
-    async def _enter(
-        self,
-        generation: Generation,
-        flight: Flight,
-        size: int,
-        host: BoundHost,
-        finish: Callable[[Outcome], Response],
-    ) -> Response:
-        candidate = generation.candidate
-        return await generation.program.call(
-            candidate.manifest.lua.entry,
-            handed(
-                flight.request,
-                provider=candidate.id,
-                generation=generation.name.id,
-                workspace=self._workspace,
-                left_s=flight.deadline - self._clock.monotonic(),
-            ),
-            deadline=flight.deadline,
-            host=host,
-            host_calls=candidate.manifest.limits.host_calls,
-            finish=finish,
-            size=size,
-        )
 
     def _scope(
         self, generation: Generation, request: CallRequest, deadline: float, reservation: Reservation

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from evatui.kernel.admission.verdict import Candidate, Rejection
@@ -44,9 +45,16 @@ class Generation:
     drain_deadline: float | None = None
     ailment: Rejection | None = None
     idle: asyncio.Event = field(default_factory=asyncio.Event)
+    identity: Mapping[str, str] = field(init=False)
+    """As each of its calls is written down."""
 
     def __post_init__(self) -> None:
         self.idle.set()
+        self.identity = {
+            "generation": self.name.id,
+            "script_digest": self.candidate.script_digest,
+            "manifest_digest": self.candidate.snapshot.manifest.digest,
+        }
 
     @property
     def manifest(self) -> Manifest:

@@ -39,7 +39,7 @@ class Limiter:
 
     @property
     def queued(self) -> int:
-        return sum(not future.done() for future in self._waiting)
+        return sum(not future.done() for future in self._waiting) if self._waiting else 0
 
     def resize(self, concurrency: int) -> None:
         """A tighter limit never cuts a running call; a wider one lets waiters in at once."""
@@ -60,14 +60,20 @@ class Limiter:
         """Until no call has a slot."""
         await self._idle.wait()
 
+    def take(self, ancestors: Sequence[str] = ()) -> bool:
+        """A slot without waiting, where there is one and nobody waits in line."""
+        if self._running < self._concurrency and (self._id in ancestors if self._held else not self.queued):
+            self._take()
+            return True
+        return False
+
     async def acquire(self, deadline: float, ancestors: Sequence[str] = ()) -> None:
         """Takes a slot, in line. ``deadline`` is on the monotonic clock, in seconds.
 
         Raises `CallFailed`: ``ConcurrencyLimited`` where the queue is full (during a hold it never is) or the
         wait would be for a slot that the call's own ancestor holds, ``Timeout`` where the deadline passes in line.
         """
-        if self._running < self._concurrency and (self._id in ancestors if self._held else not self.queued):
-            self._take()
+        if self.take(ancestors):
             return
         if self._id in ancestors:
             raise failure(

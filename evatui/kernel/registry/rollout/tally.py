@@ -77,9 +77,9 @@ class Tally:
 
     def add(self, sample: Sample) -> None:
         self.samples += 1
-        self.faults += sample.fault
         if sample.error is not None:
             self.errors[sample.error] += 1
+            self.faults += sample.fault
         self.latencies.add(sample.ms)
 
     def to_json(self) -> dict[str, Any]:
