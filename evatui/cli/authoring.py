@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from evatui.cli.answer import Answer
+from evatui.cli.completing import CapabilityId
 from evatui.cli.options import Settings, Words
 from evatui.cli.screen import Screen
 from evatui.cli.show import show_diagnostics
@@ -43,7 +44,7 @@ def add_authoring(capability: click.Group) -> None:
     """The words of this file under ``eva capability``."""
 
     @capability.command()
-    @click.argument("id")
+    @click.argument("id", type=CapabilityId())
     @click.pass_obj
     def render(settings: Settings, id: str) -> Answer:
         """The manifest as it is understood: defaults filled in, and where each value comes from."""

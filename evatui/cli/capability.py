@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from evatui.cli.answer import Answer, failed_response
+from evatui.cli.completing import CapabilityId, CapabilityName
 from evatui.cli.given import GUARD, Payload, Tag
 from evatui.cli.inspect import show_inspected
 from evatui.cli.options import Settings, Words
@@ -37,7 +38,7 @@ def list_(settings: Settings) -> Answer:
 
 
 @capability.command()
-@click.argument("id")
+@click.argument("id", type=CapabilityId())
 @click.pass_obj
 def inspect(settings: Settings, id: str) -> Answer:
     """One capability: manifest, permissions, digests, generations, limits."""
@@ -46,7 +47,7 @@ def inspect(settings: Settings, id: str) -> Answer:
 
 
 @capability.command()
-@click.argument("id")
+@click.argument("id", type=CapabilityId())
 @click.pass_obj
 def health(settings: Settings, id: str) -> Answer:
     """Run the health check of the serving generation."""
@@ -58,7 +59,7 @@ def health(settings: Settings, id: str) -> Answer:
 
 
 @capability.command()
-@click.argument("name")
+@click.argument("name", type=CapabilityName())
 @click.option("--provider", metavar="ID", help="The capability that is to answer.")
 @click.option("--payload", type=Payload(), default="{}", help="The request; default: {}.")
 @click.option("--user", help="In whose name the call is made.")
@@ -83,7 +84,7 @@ def _show_call(screen: Screen, data: Mapping[str, Any]) -> None:
 
 
 @capability.command()
-@click.argument("ids", nargs=-1, metavar="[ID]...")
+@click.argument("ids", type=CapabilityId(), nargs=-1, metavar="[ID]...")
 @click.option("--dry-run", is_flag=True, help="Say what would change, and change nothing.")
 @click.option("--plan", metavar="DIGEST", help="Refuse unless the plan is still this one.")
 @click.option("--exit-code", is_flag=True, help="Exit with 10 if something changes or would change.")
@@ -116,7 +117,7 @@ def _verdict(data: Mapping[str, Any], exit_code: bool) -> tuple[Exit, CommandFai
 
 
 @capability.command("explain-rejected")
-@click.argument("id", required=False)
+@click.argument("id", type=CapabilityId(), required=False)
 @click.option("--digest", metavar="D", help="The refusal of these very bytes; the beginning of the digest will do.")
 @click.pass_obj
 def explain_rejected(settings: Settings, id: str | None, digest: str | None) -> Answer:
@@ -133,7 +134,7 @@ def _receipt(settings: Settings, command: str, **params: Any) -> Answer:
 
 
 @capability.command()
-@click.argument("id")
+@click.argument("id", type=CapabilityId())
 @GUARD
 @click.pass_obj
 def drain(settings: Settings, id: str, if_generation: str | None) -> Answer:
@@ -142,7 +143,7 @@ def drain(settings: Settings, id: str, if_generation: str | None) -> Answer:
 
 
 @capability.command()
-@click.argument("id")
+@click.argument("id", type=CapabilityId())
 @GUARD
 @click.pass_obj
 def disable(settings: Settings, id: str, if_generation: str | None) -> Answer:
@@ -151,7 +152,7 @@ def disable(settings: Settings, id: str, if_generation: str | None) -> Answer:
 
 
 @capability.command()
-@click.argument("id")
+@click.argument("id", type=CapabilityId())
 @GUARD
 @click.pass_obj
 def enable(settings: Settings, id: str, if_generation: str | None) -> Answer:
@@ -160,7 +161,7 @@ def enable(settings: Settings, id: str, if_generation: str | None) -> Answer:
 
 
 @capability.command()
-@click.argument("id")
+@click.argument("id", type=CapabilityId())
 @click.option("--to", metavar="GENERATION", help="The generation to serve again; default: the previous one.")
 @click.option("--lose-state", is_flag=True, help="Also where it does not see what was stored under a newer schema.")
 @GUARD
@@ -175,7 +176,7 @@ def rollback(settings: Settings, id: str, to: str | None, lose_state: bool, if_g
 
 
 @capability.command()
-@click.argument("id")
+@click.argument("id", type=CapabilityId())
 @GUARD
 @click.pass_obj
 def retry(settings: Settings, id: str, if_generation: str | None) -> Answer:
@@ -184,7 +185,7 @@ def retry(settings: Settings, id: str, if_generation: str | None) -> Answer:
 
 
 @capability.command()
-@click.argument("id")
+@click.argument("id", type=CapabilityId())
 @click.argument("old", required=False, metavar="[A]")
 @click.argument("new", required=False, metavar="[B]")
 @click.pass_obj
@@ -204,7 +205,7 @@ def graph(settings: Settings) -> Answer:
 
 
 @capability.command()
-@click.argument("id")
+@click.argument("id", type=CapabilityId())
 @click.pass_obj
 def history(settings: Settings, id: str) -> Answer:
     """Every generation of a capability, the newest first, and which rollback can bring back."""
@@ -213,7 +214,7 @@ def history(settings: Settings, id: str) -> Answer:
 
 
 @capability.command()
-@click.argument("id")
+@click.argument("id", type=CapabilityId())
 @click.option("--digest", required=True, metavar="D", help="Of the version that waits, as list and reload show it.")
 @click.option("--revoke", is_flag=True, help="Forget an approval that has not taken effect.")
 @GUARD

@@ -13,6 +13,7 @@ import click
 
 from evatui.cli.given import Folder
 from evatui.cli.session import Connect, ask
+from evatui.cli.table import TABLE, shown
 from evatui.control.operator import OnProgress
 
 __all__ = ["Settings", "Word", "Words", "wants_json"]
@@ -77,6 +78,13 @@ class Word(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         _begin(ctx)
         return super().parse_args(ctx, args)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        line = TABLE.get(" ".join(ctx.command_path.split()[1:]))
+        if line is not None:
+            with formatter.section("Examples"):
+                for example in line.examples:
+                    formatter.write(f"{'':{formatter.current_indent}}{shown(example)}\n")
 
 
 class Words(click.Group):

@@ -9,8 +9,9 @@ from typing import Any
 import click
 
 from evatui.cli.answer import Answer
+from evatui.cli.completing import CapabilityId, CapabilityName
 from evatui.cli.given import GUARD, Tag
-from evatui.cli.options import Settings
+from evatui.cli.options import Settings, Word
 from evatui.cli.screen import Screen
 from evatui.cli.show import show_receipt
 
@@ -32,8 +33,8 @@ def add_rollout(group: click.Group) -> None:
 
 
 def _order(word: str, about: str) -> click.Command:
-    @click.command(word, help=about)
-    @click.argument("id")
+    @click.command(word, help=about, cls=Word)
+    @click.argument("id", type=CapabilityId())
     @GUARD
     @click.pass_obj
     def order(settings: Settings, id: str, if_generation: str | None) -> Answer:
@@ -44,8 +45,8 @@ def _order(word: str, about: str) -> click.Command:
     return order
 
 
-@click.command()
-@click.argument("name")
+@click.command(cls=Word)
+@click.argument("name", type=CapabilityName())
 @click.option("--provider", metavar="ID", help="The capability that is to answer.")
 @click.option("--user", help="In whose name the call would be made.")
 @click.option("--tag", "tags", type=Tag(), multiple=True, help="A tag of the request; may be repeated.")

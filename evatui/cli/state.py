@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from evatui.cli.answer import Answer
+from evatui.cli.completing import CapabilityId
 from evatui.cli.given import GUARD
 from evatui.cli.options import Settings, Words
 from evatui.cli.screen import Screen
@@ -24,7 +25,7 @@ def state() -> None:
 
 
 @state.command("list")
-@click.argument("id", required=False, metavar="[ID]")
+@click.argument("id", type=CapabilityId(), required=False, metavar="[ID]")
 @click.pass_obj
 def list_(settings: Settings, id: str | None) -> Answer:
     """The keys of a capability with version, bytes and schema; without ID, how much each has."""
@@ -36,7 +37,7 @@ def list_(settings: Settings, id: str | None) -> Answer:
 
 
 @state.command()
-@click.argument("id")
+@click.argument("id", type=CapabilityId())
 @click.argument("key")
 @click.option(
     "--schema", type=click.IntRange(min=1), metavar="N", help="Of an older schema; default: the one in force."
@@ -49,7 +50,7 @@ def get(settings: Settings, id: str, key: str, schema: int | None) -> Answer:
 
 
 @state.command()
-@click.argument("id")
+@click.argument("id", type=CapabilityId())
 @click.argument("key", required=False, metavar="[KEY]")
 @click.option("--all", "every", is_flag=True, help="Every key of the schema in force.")
 @GUARD

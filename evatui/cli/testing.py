@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 from evatui.cli.answer import Answer, failed_response
-from evatui.cli.options import Settings
+from evatui.cli.completing import CapabilityId
+from evatui.cli.options import Settings, Word
 from evatui.cli.screen import Screen
 from evatui.cli.show import show_diagnostics
 from evatui.control.exits import Exit, exit_for
@@ -17,8 +18,8 @@ from evatui.control.exits import Exit, exit_for
 __all__ = ["test"]
 
 
-@click.command()
-@click.argument("id", required=False)
+@click.command(cls=Word)
+@click.argument("id", type=CapabilityId(), required=False)
 @click.pass_obj
 def test(settings: Settings, id: str | None) -> Answer:
     """Run the examples of one capability, or of all: each is a call like any other, with its effects."""

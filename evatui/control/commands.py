@@ -69,7 +69,7 @@ _ALL = (
     Command("capability.disable", "Switch a capability off", Danger.DIALOG, effects=True),
     Command("capability.enable", "Lift a drain, a disable or a demotion", Danger.PLAN, effects=True),
     Command("capability.rollback", "Serve an earlier generation again", Danger.DIALOG, True, True),
-    Command("capability.retry", "Try again what the disk holds, quarantined or not", Danger.PLAN, True, True),
+    Command("capability.retry", "Try again what the disk holds, quarantined or not", Danger.PLAN, effects=True),
     Command("capability.promote", "Let the canary take all calls", Danger.DIALOG, True, True),
     Command("capability.abort", "Take the canary back, and do not try it again", Danger.DIALOG, True, True),
     Command("capability.pause", "Let the time of the canary stand still", Danger.PLAN, True, True),

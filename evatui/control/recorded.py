@@ -61,7 +61,11 @@ class Recorded:
 
     async def _verify(self, params: Params, actor: Actor) -> dict[str, Any]:
         directory = self._runtime.layout.state_dir / AUDIT_DIR
-        return (await asyncio.to_thread(verify, directory, self._runtime.seal)).to_json()
+        try:
+            return (await asyncio.to_thread(verify, directory, self._runtime.seal)).to_json()
+        except OSError as problem:
+            message = f"the audit log cannot be read: {problem.strerror}"
+            raise CommandFailed(ErrorKind.AUDIT_UNAVAILABLE, message) from None
 
     async def _events(self, params: Params, actor: Actor) -> dict[str, Any]:
         """``live`` is false where they are those of a runtime that was started for the moment."""

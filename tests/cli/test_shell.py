@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -12,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.cli.fake import Eva
+from tests.support.workspaces import GREETER, write
 
 COMMAND = [sys.executable, "-c", "from evatui.cli.main import main; main()"]
 
@@ -53,6 +56,34 @@ def test_the_script_completes_words_and_options() -> None:
     assert "capability" in completed("cap")
     assert {"drain", "disable"} <= set(completed("capability", "d"))
     assert "--workspace" in completed("capability", "list", "--w")
+
+
+_COMPLETE = """
+eval "$(eva completion bash)"
+COMP_WORDS=("$@"); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _eva_completion eva
+printf '%s\\n' "${COMPREPLY[@]}"
+"""
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="no bash here")
+def test_bash_completes_words_options_and_what_the_workspace_has(tmp_path: Path) -> None:
+    write(tmp_path / "ws", GREETER)
+    program = tmp_path / "bin/eva"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec {shlex.join(COMMAND)} "$@"\n')
+    program.chmod(0o755)
+    place = os.environ | {"PATH": f"{program.parent}:{os.environ['PATH']}", "PYTHONPATH": os.getcwd()}
+
+    def completed(*words: str) -> list[str]:
+        line = ["bash", "-c", _COMPLETE, "bash", "eva", *words]
+        done = subprocess.run(line, cwd=tmp_path / "ws", env=place, capture_output=True, text=True, check=True)
+        return done.stdout.split()
+
+    assert completed("capability", "dr") == ["drain"]
+    assert "--if-generation" in completed("capability", "drain", "--if")
+    assert completed("capability", "inspect", "") == ["greet"]
+    assert completed("capability", "call", "te") == ["text.greet"]
+    assert completed("-w", "nowhere", "capability", "inspect", "") == []
 
 
 def test_help_and_version_are_answers() -> None:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
+from evatui.cli.table import TABLE, shown
 from evatui.kernel.admission.codes import CODES
+from tests.docs import commands_page
 from tests.docs.errors_page import PAGE, page
 
 
@@ -13,3 +17,19 @@ def test_the_page_of_codes_is_the_table() -> None:
 def test_every_code_is_on_the_page() -> None:
     text = page()
     assert [code for code in CODES if f"| {code} |" not in text] == []
+
+
+def test_the_page_of_commands_is_the_table() -> None:
+    text = commands_page.PAGE.read_text(encoding="utf-8")
+    assert text == commands_page.page(), "write it again with: python -m tests.docs.commands_page"
+
+
+@pytest.mark.parametrize("words", sorted(TABLE))
+def test_every_command_has_a_summary_and_its_help_shows_the_examples(words: str) -> None:
+    command = commands_page.command_of(TABLE[words])
+    with command.make_context(f"eva {words}", ["--help"], resilient_parsing=True) as context:
+        told = command.get_help(context)
+    assert (command.help or "").strip()
+    for example in TABLE[words].examples:
+        assert shown(example) in told
+    assert len(TABLE[words].examples) >= 1

@@ -107,6 +107,7 @@ async def _killed(holder: LocalOperator, socket: Path, kills: int, dice: random.
 
     async def one(name: str, after: float) -> str:
         async with places:
+            await until(lambda: len(holder.kernel._server._orders) < _AT_ONCE)  # or some would be one too many
             return await _one(socket, name, after)
 
     names = [f"k{number}" for number in range(kills)]

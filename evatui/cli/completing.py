@@ -1,0 +1,50 @@
+"""What a shell offers after a word: the ids and names of the workspace, as far as they can be had."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from evatui.cli.options import Settings
+from evatui.control.operator import CommandFailed
+
+__all__ = ["CapabilityId", "CapabilityName"]
+
+
+class CapabilityId(click.ParamType[str]):
+    """Any text: what is no id is for the runtime to say."""
+
+    name = "ID"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        return str(value)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        words = {word: about for row in _rows(ctx) for word, about in self.words(row)}
+        return [CompletionItem(word, help=words[word]) for word in sorted(words) if word.startswith(incomplete)]
+
+    def words(self, row: dict[str, Any]) -> Iterator[tuple[str, str]]:
+        """Each with what is said beside it, where a shell shows that."""
+        yield row["id"], row["state"]
+
+
+class CapabilityName(CapabilityId):
+    """A name that a capability provides."""
+
+    name = "NAME"
+
+    def words(self, row: dict[str, Any]) -> Iterator[tuple[str, str]]:
+        for name in row["capabilities"]:
+            yield name, row["id"]
+
+
+def _rows(ctx: click.Context) -> list[dict[str, Any]]:
+    settings = ctx.find_object(Settings)
+    try:
+        rows = settings.ask("capability.list")["capabilities"] if settings is not None else ()
+    except CommandFailed:
+        return []
+    return [row for row in rows if row["id"]]

@@ -1,0 +1,182 @@
+"""Every command of the table, in every situation: the documented exit code, one JSON object, never a traceback."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shlex
+import shutil
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from evatui.cli.main import run
+from evatui.cli.table import TABLE, Line
+from evatui.cli.words import eva
+from evatui.control.bundle import init_workspace
+from evatui.control.commands import COMMANDS
+from evatui.control.kernel import Kernel
+from evatui.control.opening import layout_of, start_kernel
+from evatui.kernel.model.call import KERNEL
+
+OK, INVALID, UNAVAILABLE, USAGE = 0, 2, 4, 64
+CONFLICTS = {"capability rollback", "capability promote", "capability abort", "capability pause", "capability resume"}
+"""There is nothing that they could do it to in a workspace where nothing has happened."""
+ANSWERS = dict.fromkeys((*CONFLICTS, "capability approve", "capability diff", "state get", "state delete"), INVALID)
+LOG = {"audit tail", "audit query", "audit verify", "audit export"}
+MADE = {"init": ("demo",), "capability new": ("**/word-count*", "**/word_count*", "**/*.luarc.json")}
+"""What they leave in the workspace, by pattern."""
+STREAMS = {"serve", "audit export"}
+"""One object a line."""
+LINES = [pytest.param(line, id=line.words) for line in TABLE.values()]
+
+
+def leaves(command: click.Command, *words: str) -> Iterator[str]:
+    if isinstance(command, click.Group):
+        for name, member in command.commands.items():
+            yield from leaves(member, *words, name)
+    else:
+        yield " ".join(words)
+
+
+def test_the_table_has_every_command_and_asks_for_known_ones() -> None:
+    assert sorted(leaves(eva)) == sorted(TABLE)
+    asked = {line.asks for line in TABLE.values()} - {""}
+    assert asked <= set(COMMANDS)
+    elsewhere = {"capability.plan", "capability.revoke", "trust.show", "trust.revoke"}
+    assert set(COMMANDS) - asked - elsewhere == set()
+
+
+@pytest.fixture(scope="module")
+def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The workspace of the examples, with one of the bundled capabilities, and nothing of the operator's own."""
+    root = tmp_path_factory.mktemp("every") / "ws"
+    init_workspace(root)
+    for manifest in (root / "capabilities").glob("*.yaml"):
+        if manifest.stem != "topic-normalize":
+            manifest.unlink()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("EVA_CONFIG_DIR", str(root.parent / "config"))
+        patch.setenv("EVA_TRUST", "1")
+        patch.delenv("EVA_STATE_DIR", raising=False)
+        patch.setattr("evatui.control.kernel.LOCK_WAIT_S", 0.0)
+        patch.setattr("evatui.control.serving._TICK_S", 0.01)
+        yield root
+
+
+@pytest.fixture(scope="module")
+def runtime(ground: Path) -> Iterator[Kernel]:
+    kernel = start_kernel(layout_of(ground, None), writes=True, listens=True)
+    yield kernel
+    kernel.stop()
+
+
+def arguments(line: Line) -> list[str]:
+    example = next(one for one in line.examples if not one.startswith("eval"))
+    words = shlex.split(example.partition(" > ")[0])
+    return [*words, "--idle-exit", "0.01"] if line.words == "serve" else words
+
+
+def ended(
+    line: Line, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, place: Path, *more: str
+) -> tuple[int, list[dict[str, Any]]]:
+    """The exit code, and what was said on stdout."""
+    monkeypatch.chdir(place)
+    code = run([*arguments(line), "-o", "json", *more])
+    out, err = capsys.readouterr()
+    if line.words in MADE:
+        for made in (one for name in MADE[line.words] for one in place.glob(name)):
+            shutil.rmtree(made) if made.is_dir() else made.unlink()
+    assert "Traceback" not in out + err
+    assert str(place) not in err
+    said = [json.loads(text) for text in out.splitlines()]
+    if line.words not in STREAMS or code == USAGE:
+        (answer,) = said
+        assert (answer["exit_code"], answer["ok"], answer["command"]) == (code, code == OK, line.words)
+        assert ("error" in answer) == (code != OK)
+    return code, said
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_without_a_runtime(
+    line: Line, ground: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, _ = ended(line, capsys, monkeypatch, ground, "--state-dir", str(tmp_path / "state"))
+    needs = bool(line.asks) and COMMANDS[line.asks].needs_runtime
+    assert code == (UNAVAILABLE if needs else ANSWERS.get(line.words, OK))
+
+
+@pytest.mark.parametrize("others", [0, 1], ids=["alone", "beside another client"])
+@pytest.mark.parametrize("line", LINES)
+def test_with_a_runtime(
+    line: Line,
+    others: int,
+    runtime: Kernel,
+    ground: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with ExitStack() as stack:
+        for _ in range(others):
+            stack.enter_context(Client(runtime))
+        code, said = ended(line, capsys, monkeypatch, ground)
+    expected = UNAVAILABLE if line.words == "serve" else ANSWERS.get(line.words, OK)
+    assert code == expected or line.words == "capability undo", said  # there may be something to undo
+    if line.asks and COMMANDS[line.asks].order:
+        asyncio.run_coroutine_threadsafe(mended(runtime), runtime._loop).result()
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_where_nothing_can_be_written(
+    line: Line, ground: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    code, _ = ended(line, capsys, monkeypatch, ground, "--state-dir", str(tmp_path / "file/state"))
+    writes = bool(line.asks) and (COMMANDS[line.asks].effects or COMMANDS[line.asks].needs_runtime)
+    assert code == (UNAVAILABLE if writes or line.words in {"serve", *LOG} else ANSWERS.get(line.words, OK))
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_with_an_option_that_there_is_not(
+    line: Line, ground: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, (said,) = ended(line, capsys, monkeypatch, tmp_path, "--no-such-option")
+    assert code == USAGE
+    assert "--no-such-option" in said["error"]["message"]
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_in_a_broken_workspace(
+    line: Line, ground: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "eva.yaml").write_text("version: [1\n")
+    code, said = ended(line, capsys, monkeypatch, tmp_path)
+    assert code == (INVALID if line.workspace else OK)
+    if line.workspace and line.words not in STREAMS:
+        assert said[0]["error"]["context"]["diagnostics"][0]["spans"][0]["file"] == "eva.yaml"
+
+
+async def mended(runtime: Kernel) -> None:
+    """What was switched off serves again."""
+    assert runtime.desk is not None
+    await runtime.desk.run("capability.enable", {"id": "topic-normalize"}, KERNEL)
+
+
+class Client:
+    """Somebody else who is attached, and watches."""
+
+    def __init__(self, runtime: Kernel) -> None:
+        self._socket = socket.socket(socket.AF_UNIX)
+        self._socket.connect(str(runtime.address))
+        self._socket.sendall(b'{"id": 1, "method": "snapshot"}\n')
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._socket.close()
