@@ -38,7 +38,7 @@ def status(runtime: Runtime, socket: str | None) -> dict[str, Any]:
         "counts": _counts(runtime),
         "in_flight": len(runtime.calls.flights),
         "watch": _watch(runtime.watch),
-        "audit": {"ok": audit_ok, "word": audit_word, "detail": audit_detail},
+        "audit": {"ok": audit_ok, "word": audit_word, "detail": audit_detail, "since": runtime.audit.unwell_since},
         "rejections": len(rejection_rows(runtime)),
         "held": len(waiting(runtime)),
         "frozen": asdict(runtime.freezing.frozen) if runtime.freezing.frozen else None,

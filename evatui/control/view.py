@@ -65,7 +65,7 @@ class View:
             audit=tuple(_audit(record) for record in records),
             dropped=events_lost + records_lost + skipped,
             watch=_watch(runtime),
-            health=_indicator(runtime.audit.health),
+            health=replace(_indicator(runtime.audit.health), since=runtime.audit.unwell_since),
             manifests_in=tuple(runtime.layout.manifests),
             held=held_rows(runtime),
             idle=idle_rows(runtime),

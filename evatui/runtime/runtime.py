@@ -132,12 +132,14 @@ class Runtime(Rooms):
         A second runtime can start within that second, where the whole state folder went away. Then it is the one
         that holds the lock on disk, and this one writes nothing any more: calls under way end as ``AuditUnavailable``.
         """
+        told = ""
         while True:
             await asyncio.sleep(LOOK_EVERY_S)
             try:
                 for noticed in await asyncio.to_thread(self._keeper.look):
                     self._journal.write(Code.RUNTIME_DAMAGED, Outcome.ERROR, KERNEL, cause=noticed)
                     self.bus.emit("/runtime/damaged", {"cause": noticed})
+                told = self._tell_audit(told)
                 await self.on_look()
             except WorkspaceHeld as held:
                 self.lost = str(held)
@@ -146,6 +148,13 @@ class Runtime(Rooms):
                 return
             except Exception as error:  # the next look may succeed
                 self._journal.defect("keeper", error)
+
+    def _tell_audit(self, told: str) -> str:
+        """Emits how the audit log is by now, where that is not what was told last; returns that."""
+        _, word, detail = self.audit.health
+        if word != told:
+            self.bus.emit(f"/audit/{word or 'recovered'}", {"detail": detail, "since": self.audit.unwell_since})
+        return word
 
     def cut(self) -> int:
         """Ends every call in flight; returns how many."""

@@ -35,9 +35,9 @@ def codes(directory: Path) -> list[str]:
 
 
 @contextlib.contextmanager
-def small_disk() -> Iterator[Path]:
+def small_disk(size: str = "512k", how: str = "rw") -> Iterator[Path]:
     with tempfile.TemporaryDirectory() as folder:
-        mounted = ["mount", "-t", "tmpfs", "-o", "size=512k", "audit", folder]
+        mounted = ["mount", "-t", "tmpfs", "-o", f"size={size},{how}", "audit", folder]
         try:
             done = subprocess.run(mounted, capture_output=True, check=False)
         except FileNotFoundError:

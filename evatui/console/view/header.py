@@ -17,6 +17,9 @@ __all__ = ["Link", "header", "tabs"]
 
 _COUNTED = (State.ACTIVE, State.DRAINING, State.REJECTED, State.DISABLED)
 
+_LOUD = {("audit", "unavailable"): "CALLS REFUSED"}
+"""What a word means for whoever calls, where that is more than the word says."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
@@ -81,7 +84,8 @@ def _indicator(name: str, indicator: Indicator, look: Look) -> Line:
         well = (f"~ {indicator.word}", Ink.WARN) if indicator.word else ("●", Ink.OK)
         return line((f"{name} ", Ink.DIM), well)
     since = f" since {clock(indicator.since, look)}" if indicator.since else ""
-    return line((f"{name} ", Ink.DIM), (f"✗ {indicator.word or 'failed'}{since}", Ink.BAD))
+    word = _LOUD.get((name, indicator.word), indicator.word or "failed")
+    return line((f"{name} ", Ink.DIM), (f"✗ {word}{since}", Ink.BAD))
 
 
 def tabs(views: Sequence[tuple[str, str, int]], current: str, trail: Line, width: int) -> Line:

@@ -14,7 +14,7 @@ from typing import Any
 import orjson
 
 from evatui.kernel.model.call import KERNEL, Actor
-from evatui.kernel.model.clock import Clock
+from evatui.kernel.model.clock import Clock, rfc3339
 from evatui.kernel.records.chain import Accept, Chain
 from evatui.kernel.records.codes import Code, Outcome
 from evatui.kernel.records.groups import Acceptance
@@ -49,6 +49,7 @@ class AuditLog:
     def __init__(
         self,
         directory: Path | None,
+        clock: Clock,
         ledger: Callable[[Accept], Ledger],
         *,
         seal: Seal | None = None,
@@ -57,6 +58,8 @@ class AuditLog:
         give_up_s: float = GIVE_UP_S,
     ) -> None:
         self._directory = directory
+        self._clock = clock
+        self._unwell = ("", "")
         self._ring: Window[bytes] = Window(RECENT, _RING_BYTES)
         self._ring_lock = threading.Lock()
         self._reservations: set[Reservation] = set()
@@ -86,6 +89,7 @@ class AuditLog:
         try:
             log = cls(
                 directory,
+                clock,
                 lambda accept: Chain(directory, settings, clock, accept, claim),
                 seal=seal,
                 outlet=outlet,
@@ -119,6 +123,14 @@ class AuditLog:
         """``(ok, word, detail)``. The words are ``unavailable`` (nothing runs), ``damaged`` (records are gone or not
         what was signed) and ``unsealed`` (the head cannot be signed)."""
         return self._pen.health
+
+    @property
+    def unwell_since(self) -> str:
+        """Since when `health` is as it is (RFC 3339), as far as somebody looked; empty where all is well."""
+        ok, word, _ = self._pen.health
+        if ok or word != self._unwell[0]:
+            self._unwell = ("", "") if ok else (word, rfc3339(self._clock.now()))
+        return self._unwell[1]
 
     def begin(self) -> Reservation:
         """Reserve the room for a call's records. Raises ``AuditUnavailable``: then nothing may run.

@@ -19,7 +19,7 @@ class MemoryAudit(AuditLog):
     """`tail` shows the files of ``directory``, if one is given."""
 
     def __init__(self, clock: Clock, directory: Path | None = None) -> None:
-        super().__init__(directory, lambda accept: _MemoryLedger(clock, accept))
+        super().__init__(directory, clock, lambda accept: _MemoryLedger(clock, accept))
 
 
 class _MemoryLedger:

@@ -93,7 +93,9 @@ class Calls:
             finally:
                 del self.flights[request.request_id]
         except CallFailed as failed:
-            response = await self._record_unserved(flight, Response(False, error=failed.error))
+            response = Response(False, error=failed.error)
+            if not flight.recorded:  # else it ran, and it is its record that failed
+                response = await self._record_unserved(flight, response)
         except asyncio.CancelledError:
             if not flight.recorded:
                 self._record_cancelled(flight)
