@@ -13,6 +13,7 @@ from evatui.control.standing import disk_status, marks, reason_of
 from evatui.control.view import runtime_info
 from evatui.control.waiting import held_of, trust_info, waiting
 from evatui.kernel.admission.explained import explained
+from evatui.kernel.admission.manifest import values_of
 from evatui.kernel.admission.redact import veiled
 from evatui.kernel.model.lifecycle import State
 from evatui.kernel.model.permissions import Permissions
@@ -159,7 +160,7 @@ def inspected(runtime: Runtime, capability: Capability) -> dict[str, Any]:
     manifest = candidate.manifest if candidate else None
     return {
         **_row(capability),
-        "manifest": veiled(manifest.raw) if manifest else None,
+        "manifest": veiled(values_of(candidate.snapshot.document)) if candidate else None,
         "input_schema": candidate.input.document if candidate else None,
         "output_schema": candidate.output.document if candidate else None,
         "permissions": {
@@ -188,6 +189,6 @@ def inspected(runtime: Runtime, capability: Capability) -> dict[str, Any]:
         "canary": capability.rollout.to_json(runtime.clock.monotonic()) if capability.rollout else None,
         "statistics": {g.name.id: g.tally.to_json() for g in capability.generations},
         "isolation": isolation(capability),
-        "limits": dict(manifest.raw.get("limits", {})) if manifest else {},
+        "limits": asdict(manifest.limits) if manifest else {},
         "counters": {"calls": capability.calls, "errors": capability.errors, "queued": capability.limiter.queued},
     }

@@ -14,7 +14,7 @@ from evatui.kernel.model.diagnostic import Diagnostic
 from evatui.kernel.model.sandbox import NO_SANDBOX, SandboxFacts
 from evatui.kernel.workspace.discover import discover
 from evatui.kernel.workspace.document import Document
-from evatui.kernel.workspace.files import FileProblem, ProblemKind, Signature, SourceFile, Tree
+from evatui.kernel.workspace.files import FileProblem, ProblemKind, SourceFile, Tree
 from evatui.kernel.workspace.layout import Layout, open_layout
 from evatui.kernel.workspace.snapshot import Snapshot, take_snapshot
 from evatui.kernel.workspace.yaml import YamlProblem
@@ -129,7 +129,7 @@ def edited(**edits: tuple[str, str]) -> dict[str, str]:
 
 def source(path: str, text: str | bytes) -> SourceFile:
     data = text if isinstance(text, bytes) else text.encode()
-    return SourceFile(path, data, hashlib.sha256(data).hexdigest(), Signature(0, 0, len(data), 0, 0))
+    return SourceFile(path, data, hashlib.sha256(data).hexdigest(), (0, 0, len(data), 0, 0))
 
 
 def snapshot(files: Mapping[str, str | bytes], path: str = MANIFEST) -> Snapshot:

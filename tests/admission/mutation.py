@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import yaml
 
+from evatui.kernel.admission.manifest import values_of
 from evatui.kernel.admission.manifest_rules import MANIFEST as FORMAT
 from evatui.kernel.admission.verdict import Candidate
 from evatui.kernel.model.diagnostic import Level
@@ -184,7 +185,7 @@ def _placed(found: Any, files: Mapping[str, str | bytes], broken: str) -> None:
 
 def _same_meaning(broken: str, verdict: Candidate) -> None:
     said = read_again(broken.replace("\t", " "))  # where a tab is allowed, PyYAML's scanner in Python does not know
-    understood = dict(verdict.manifest.raw)
+    understood = dict(values_of(verdict.snapshot.document))
     assert isinstance(said, dict), broken
     assert said.keys() <= understood.keys(), broken
     without = FORMAT.complete({})

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evatui.kernel.admission.grants import AREAS, covers_glob, excess, intersect, unite
+from evatui.kernel.admission.manifest import values_of
 from evatui.kernel.admission.schema_files import schema_file
 from evatui.kernel.admission.schema_shelf import Shelf
 from evatui.kernel.admission.verdict import Candidate
@@ -177,7 +178,7 @@ def test_a_mutated_manifest_is_refused_or_means_what_it_says(
     raw = _mutated(at, how, junk)
     verdict = judge({**NOTES, MANIFEST: yaml.safe_dump(raw, sort_keys=False, allow_unicode=True)}, layout)
     if isinstance(verdict, Candidate):
-        assert _says(verdict.manifest.raw, raw)
+        assert _says(values_of(verdict.snapshot.document), raw)
         assert not excess(verdict.permissions, policy_of(NOTES).policy.granted(verdict.manifest).permissions)
         return
     for found in verdict.diagnostics:

@@ -6,6 +6,7 @@ import hashlib
 
 import pytest
 
+from evatui.kernel.admission.manifest import values_of
 from evatui.kernel.model.diagnostic import Level
 from evatui.kernel.model.manifest import AuditLevel, ExamplesPolicy, Kind, Migration, SideEffects, TrustSource
 from evatui.kernel.model.permissions import Network
@@ -190,9 +191,9 @@ def test_the_shortest_manifest_shows_every_default(layout: Layout) -> None:
         "lua: {script: capabilities/tools/notes.lua}\n"
         "input_schema: {type: object}\noutput_schema: schemas/notes.output.json\n",
     }
-    manifest = accepted(judge(files, layout)).manifest
-    assert manifest.name == "short"
-    assert dict(manifest.raw) == {
+    verdict = accepted(judge(files, layout))
+    assert verdict.manifest.name == "short"
+    assert dict(values_of(verdict.snapshot.document)) == {
         "id": "short",
         "name": "short",
         "description": "",

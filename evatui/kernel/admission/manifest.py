@@ -35,9 +35,10 @@ from evatui.kernel.model.permissions import ALL, Adapters, Events, Files, Networ
 from evatui.kernel.model.text import clean, clean_line
 from evatui.kernel.workspace.document import Document
 
-__all__ = ["Reading", "guess_id", "permissions", "place_source", "read_manifest"]
+__all__ = ["Reading", "guess_id", "permissions", "place_source", "read_manifest", "values_of"]
 
 _KEPT = 1_024
+_NO_MODULES: Mapping[str, str] = MappingProxyType({})
 _RELOAD = ("hot_reload", "drain_timeout_ms", "rollback_on_failure", "examples")
 _ESSENTIAL = ("id", "kind", "version", "lua", "input_schema", "output_schema")
 _ID_LINE = re.compile(rb"^id:[ \t]*[\"']?([A-Za-z0-9][A-Za-z0-9_.-]{0,127})[\"']?[ \t]*(?:#.*)?\r?$", re.MULTILINE)
@@ -73,6 +74,11 @@ def read_manifest(document: Document) -> Reading:
     return Reading(MappingProxyType(raw), manifest, report)
 
 
+def values_of(document: Document | None) -> Mapping[str, Any]:
+    """All that a manifest says, with every default filled in: what ``inspect`` shows."""
+    return read_manifest(document).raw if document is not None else {}
+
+
 def guess_id(data: bytes) -> str | None:
     """The id of a manifest that is no valid YAML, from its ``id:`` line; None unless there is exactly one."""
     head = data[:65_536].removeprefix(b"\xef\xbb\xbf")
@@ -90,24 +96,26 @@ def place_source(path: str) -> TrustSource:
 
 def permissions(raw: Mapping[str, Any]) -> Permissions:
     """The typed form of a ``permissions`` block, or of a policy grant's own keys."""
-    shell, adapters = raw.get("shell"), raw.get("adapters", {})
-    files = raw.get("fs", {})
-    return Permissions(
-        fs=Files(tuple(files.get("read", ())), tuple(files.get("write", ()))),
-        network=_network(raw.get("network", False)),
-        shell=Shell(tuple(tuple(words) for words in shell["commands"])) if shell else Shell(),
-        env=tuple(raw.get("env", ())),
-        adapters=Adapters(tuple(adapters.get("capabilities", ())), tuple(adapters.get("providers", ()))),
-        events=Events(tuple(raw.get("events", {}).get("emit", ()))),
+    shell, adapters, files = raw.get("shell"), raw.get("adapters", {}), raw.get("fs", {})
+    return _permissions(
+        tuple(files.get("read", ())),
+        tuple(files.get("write", ())),
+        *_network(raw.get("network", False)),
+        tuple(tuple(words) for words in shell["commands"]) if shell else (),
+        tuple(raw.get("env", ())),
+        tuple(adapters.get("capabilities", ())),
+        tuple(adapters.get("providers", ())),
+        tuple(raw.get("events", {}).get("emit", ())),
     )
 
 
-def _network(raw: Any) -> Network:
+def _network(raw: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Hosts and methods."""
     if raw is True:
-        return Network((ALL,), (ALL,))
+        return (ALL,), (ALL,)
     if not raw or not raw["hosts"]:
-        return Network()
-    return Network(tuple(raw["hosts"]), tuple(raw.get("methods", (ALL,))))
+        return (), ()
+    return tuple(raw["hosts"]), tuple(raw.get("methods", (ALL,)))
 
 
 def _build(raw: dict[str, Any], source: TrustSource) -> Manifest:
@@ -117,7 +125,7 @@ def _build(raw: dict[str, Any], source: TrustSource) -> Manifest:
         id=raw["id"],
         kind=Kind(raw["kind"]),
         version=raw["version"],
-        lua=LuaSpec(**{**raw["lua"], "modules": MappingProxyType(raw["lua"]["modules"])}),
+        lua=_lua(**raw["lua"]),
         input_schema=raw["input_schema"],
         output_schema=raw["output_schema"],
         name=clean_line(raw["name"]),
@@ -137,12 +145,27 @@ def _build(raw: dict[str, Any], source: TrustSource) -> Manifest:
         expose_as_capability=raw["expose_as_capability"],
         state_schema=raw["state"]["schema_version"],
         migrations=tuple(Migration(one["from"], one["to"], one["entry"]) for one in raw["state"]["migrations"]),
-        raw=MappingProxyType(raw),
     )
 
 
 _limits = functools.lru_cache(_KEPT)(Limits)
-"""Of this and the next two, many manifests say the same."""
+"""Of this and the next three, many manifests say the same."""
+
+
+@functools.lru_cache(_KEPT)
+def _permissions(
+    read: tuple[str, ...],
+    write: tuple[str, ...],
+    hosts: tuple[str, ...],
+    methods: tuple[str, ...],
+    commands: tuple[tuple[str, ...], ...],
+    env: tuple[str, ...],
+    capabilities: tuple[str, ...],
+    providers: tuple[str, ...],
+    emit: tuple[str, ...],
+) -> Permissions:
+    files, network, adapters = Files(read, write), Network(hosts, methods), Adapters(capabilities, providers)
+    return Permissions(files, network, Shell(commands), env, adapters, Events(emit))
 
 
 @functools.lru_cache(_KEPT)
@@ -165,6 +188,10 @@ def _reload(raw: dict[str, Any]) -> ReloadPolicy:
     )
     without = WithoutData(analysis["on_insufficient_data"])
     return replace(plain, canary=spec, analysis=AnalysisSpec(**{**analysis, "on_insufficient_data": without}))
+
+
+def _lua(script: str, entry: str, health_check: str | None, modules: dict[str, str]) -> LuaSpec:
+    return LuaSpec(script, entry, health_check, MappingProxyType(modules) if modules else _NO_MODULES)
 
 
 def _mcp(raw: dict[str, Any] | None) -> McpSpec | None:

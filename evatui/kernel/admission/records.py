@@ -15,7 +15,6 @@ from evatui.kernel.workspace.yaml import Style
 __all__ = ["Field", "ListOf", "MapOf", "Record"]
 
 _UNSET: Any = object()
-_SEVERAL = (dict, list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,28 +110,19 @@ class Field:
     missing: Fault = Fault.MISSING
     pool: Callable[[Any, Any], Any] | None = None
     meet: Callable[[Any, Any], Any] | None = None
-    _fallback: Any = field(init=False, repr=False, compare=False)
+    fallback: Any = field(init=False, repr=False, compare=False)
+    """Shared by everything that was read: it stays as it is."""
+    absent: Any = field(init=False, repr=False, compare=False)
+    """What a value that was read holds where the key is absent."""
 
     def __post_init__(self) -> None:
         own = self.rule.complete({}) if isinstance(self.rule, Record) else INVALID
-        object.__setattr__(self, "_fallback", own if self.default is _UNSET else self.default)
-
-    def fallback(self) -> Any:
-        return _copy(self._fallback)
-
-    def absent(self) -> Any:
-        return _copy(self._fallback) if self.pool is None else INVALID
+        object.__setattr__(self, "fallback", own if self.default is _UNSET else self.default)
+        object.__setattr__(self, "absent", self.fallback if self.pool is None else INVALID)
 
     def schema(self) -> dict[str, Any]:
         found = {"description": self.about, **self.rule.schema()}
-        return found if self.fallback() is INVALID else {**found, "default": self.fallback()}
-
-
-def _copy(value: Any) -> Any:
-    """Of a default: text, numbers, and collections of them."""
-    if value.__class__ is dict:
-        return {name: _copy(child) if child.__class__ in _SEVERAL else child for name, child in value.items()}
-    return [_copy(child) for child in value] if value.__class__ is list else value
+        return found if self.fallback is INVALID else {**found, "default": self.fallback}
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +131,10 @@ class Record:
 
     fields: Mapping[str, Field]
     check: Callable[[dict[str, Any], Pointer, Report], None] | None = None
+    _absent: Mapping[str, Any] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_absent", {name: entry.absent for name, entry in self.fields.items()})
 
     def read(self, value: Any, at: Pointer, report: Report) -> Any:
         if not isinstance(value, dict):
@@ -149,12 +143,11 @@ class Record:
             for name in value:
                 if name not in self.fields:
                     self._unknown(name, value, at, report)
-        values: dict[str, Any] = {}
+        values = dict(self._absent)
         for name, entry in self.fields.items():
-            written = name in value or entry.required
-            found = self._value(name, entry, value, at, report) if written else entry.absent()
-            if found is not INVALID:
-                values[name] = found
+            if name in value or entry.required:
+                values[name] = self._value(name, entry, value, at, report)
+        values = {name: found for name, found in values.items() if found is not INVALID}
         if self.check:
             self.check(values, at, report)
         return values
@@ -165,9 +158,9 @@ class Record:
             if entry.required:
                 message = f"{quoted(name)} {'is missing' if value is _UNSET else 'has no value'}{inside(at)}"
                 report.fault(entry.missing, message, at if value is _UNSET else (*at, name), key=True)
-            return entry.absent()
+            return entry.absent
         found = entry.rule.read(value, (*at, name), report)
-        return entry.absent() if found is INVALID else found
+        return entry.absent if found is INVALID else found
 
     def _unknown(self, name: str, written: Mapping[str, Any], at: Pointer, report: Report) -> None:
         near = nearest(name, self.fields)
@@ -196,7 +189,7 @@ class Record:
         found: dict[str, Any] = {}
         for name, entry in self.fields.items():
             if name not in values:
-                found[name] = entry.fallback()
+                found[name] = entry.fallback
             else:
                 value = values[name]
                 found[name] = entry.rule.complete(value) if isinstance(entry.rule, Record) else value

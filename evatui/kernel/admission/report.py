@@ -75,6 +75,7 @@ class Report:
 
     def __init__(self, document: Document, faults: Mapping[Fault, str]) -> None:
         self.document = document
+        self._value = document.value
         self._faults = faults
         self._found: list[Diagnostic] = []
 
@@ -110,7 +111,7 @@ class Report:
 
     def value(self, at: Pointer) -> Any:
         """What the file says at ``at``; None where it says nothing, too."""
-        found = self.document.value
+        found = self._value
         for step in at:
             if isinstance(found, dict):
                 found = found.get(str(step))

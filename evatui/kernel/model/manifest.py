@@ -190,8 +190,6 @@ class Manifest:
     state_schema: int = 1
     """Version of the durable state: its keys are kept apart from those of other versions."""
     migrations: tuple[Migration, ...] = ()
-    raw: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
-    """The manifest as read, with every default filled in: what ``inspect`` shows."""
 
     @property
     def provides(self) -> tuple[str, ...]:

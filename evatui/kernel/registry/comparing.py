@@ -51,7 +51,7 @@ def _told(before: _Version, after: _Version) -> dict[str, Any]:
     return {
         "from": before.name,
         "to": after.name,
-        "fields": list(field_differences(before.manifest.raw, after.manifest.raw)),
+        "fields": list(field_differences(before.snapshot, after.snapshot)),
         "files": list(file_differences(before.snapshot, after.snapshot)),
         "permissions": [change.to_json() for change in (*moved, *limits)],
         "text": text_difference(before.snapshot, after.snapshot),

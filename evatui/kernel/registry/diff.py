@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from evatui.kernel.admission.manifest import values_of
 from evatui.kernel.admission.redact import veiled
 from evatui.kernel.admission.verdict import Candidate
 from evatui.kernel.workspace.snapshot import Snapshot
@@ -18,7 +19,7 @@ def difference(before: Candidate | None, after: Candidate) -> dict[str, Any]:
         return {}
     return {
         "files": list(file_differences(before.snapshot, after.snapshot)),
-        "fields": list(field_differences(before.manifest.raw, after.manifest.raw)),
+        "fields": list(field_differences(before.snapshot, after.snapshot)),
     }
 
 
@@ -31,9 +32,9 @@ def file_differences(before: Snapshot, after: Snapshot) -> Iterator[dict[str, An
             yield {"path": path, "from": old.get(path), "to": new.get(path)}
 
 
-def field_differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The single values in which two manifests, as read, differ; secrets are not shown."""
-    old, new = dict(_flat(before)), dict(_flat(after))
+def field_differences(before: Snapshot, after: Snapshot) -> Iterator[dict[str, Any]]:
+    """The single values in which two manifests, defaults filled in, differ; secrets are not shown."""
+    old, new = dict(_flat(values_of(before.document))), dict(_flat(values_of(after.document)))
     for path in sorted(old.keys() | new.keys()):
         if old.get(path) != new.get(path):
             key = path.rpartition(".")[2]

@@ -105,9 +105,9 @@ class Refusals:
 def _difference(rejection: Rejection, serving: Generation | None) -> Difference:
     if serving is None:
         return ALIKE
-    before, after = serving.candidate, rejection.manifest
-    fields = field_differences(before.manifest.raw, after.raw) if after is not None else ()
-    text = text_difference(before.snapshot, rejection.snapshot)
+    before, after = serving.candidate.snapshot, rejection.snapshot
+    fields = field_differences(before, after) if rejection.manifest is not None else ()
+    text = text_difference(before, after)
     return Difference(serving.name.short, tuple(fields), text)
 
 

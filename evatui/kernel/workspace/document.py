@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+import functools
+from dataclasses import dataclass
 from typing import Any
 
 import yaml
+from yaml._yaml import CParser
 
 from evatui.kernel.workspace.decoding import decode
 from evatui.kernel.workspace.scalars import UnfitNumber, resolve
@@ -15,31 +17,43 @@ __all__ = ["Document"]
 
 _MAX_QUICK = 16_384
 """Bytes: what is larger is read event by event, so that the bounds hold before anything is built."""
+_LATEST = 8
 _SIGNS = (b"&", b"!", b"%YAML")
 """Of an anchor, of a tag, of another version: composed nodes do not tell."""
 
 
+@dataclass(frozen=True, slots=True)
 class Document:
-    """``value`` is plain: dicts, lists, text, numbers, booleans, None. It belongs to whoever reads, and stays as it is.
+    """The bytes of one that can be read; what they say is kept only for those that were asked last.
 
     Raises `YamlProblem`.
     """
 
-    def __init__(self, data: bytes, file: str) -> None:
-        self.file = file
-        self._data = data
-        self.value: Any = _read(data, file)
+    data: bytes
+    file: str
 
-    @cached_property
+    def __post_init__(self) -> None:
+        _read(self.data, self.file)
+
+    @property
+    def value(self) -> Any:
+        """Plain: dicts, lists, text, numbers, booleans, None. It is shared, and stays as it is."""
+        return _read(self.data, self.file)
+
+    @property
     def tree(self) -> Node:
         """The same with positions."""
-        return parse(self._data, self.file)
+        return _parse(self.data, self.file)
 
 
 class _Doubtful(Exception):
     """Perhaps wrong, perhaps only unusual: the reader with positions decides."""
 
 
+_parse = functools.lru_cache(_LATEST)(parse)
+
+
+@functools.lru_cache(_LATEST)
 def _read(data: bytes, file: str) -> Any:
     try:
         if len(data) > _MAX_QUICK or any(sign in data for sign in _SIGNS):
@@ -49,7 +63,7 @@ def _read(data: bytes, file: str) -> Any:
         return plain(parse(data, file))
 
 
-class _Composer(yaml.CSafeLoader):
+class _Composer(CParser):
     """libyaml's own, without the guesses at types that PyYAML makes for every scalar."""
 
     def resolve(self, kind: Any, value: Any, implicit: Any) -> str:
