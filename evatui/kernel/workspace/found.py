@@ -7,7 +7,6 @@ import os
 import stat
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple
 
 from evatui.kernel.model.text import clean_line
 
@@ -22,6 +21,7 @@ __all__ = [
     "kind_of",
     "problem_of",
     "signature_of",
+    "touched_ns",
 ]
 
 
@@ -45,14 +45,12 @@ class FileProblem(Exception):
         self.detail = detail
 
 
-class Signature(NamedTuple):
-    """Two equal ones mean unchanged content, unless a write fell into the clock tick of the first look."""
+Signature = tuple[int, int, int, int, int]
+"""Device, inode, size, mtime and ctime, both in ns.
 
-    device: int
-    inode: int
-    size: int
-    mtime_ns: int
-    ctime_ns: int
+Two equal ones mean unchanged content, unless a write fell into the clock tick of the first look. No class of its own:
+there is one for every file, and the collector of cycles does not keep track of plain tuples of numbers.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +92,12 @@ def kind_by(type_bits: int) -> EntryKind:
 
 
 def signature_of(found: os.stat_result) -> Signature:
-    return Signature(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
+def touched_ns(signature: Signature) -> int:
+    """When the file, or its entry, was last changed, as the disk has it."""
+    return max(signature[3], signature[4])
 
 
 _BY_ERRNO = {

@@ -41,9 +41,9 @@ class Hearing:
 def _untold(before: Looked, after: Looked, told: set[str]) -> str | None:
     oldest_ns = time.time_ns() - _AGE_NS
     changed = (path for path, found in after.items() if path in before and _content(before[path]) != _content(found))
-    return next((path for path in sorted(changed) if path not in told and after[path].ctime_ns < oldest_ns), None)
+    return next((path for path in sorted(changed) if path not in told and after[path][-1] < oldest_ns), None)
 
 
 def _content(signature: Signature) -> tuple[int, ...]:
     """Not the time of the inode: another name for the same file changes that, and is told to nobody."""
-    return signature.device, signature.inode, signature.size, signature.mtime_ns
+    return signature[:-1]

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Protocol, TypeVar
 
-from evatui.kernel.workspace.files import FileProblem, ProblemKind, SourceFile
+from evatui.kernel.workspace.found import FileProblem, ProblemKind, SourceFile, touched_ns
 
 __all__ = ["PATIENCE_S", "Look", "Source", "quiet_time", "settle"]
 
@@ -59,7 +59,7 @@ def quiet_time(source: Source, read_ns: int) -> float:
     """
     if isinstance(source, FileProblem):
         return _ABSENCE_S if source.kind is ProblemKind.MISSING else 0.0
-    age_ns = read_ns - max(source.signature.mtime_ns, source.signature.ctime_ns)
+    age_ns = read_ns - touched_ns(source.signature)
     if not source.data:
         return _EMPTY_S if age_ns < _EMPTY_S * 1e9 else 0.0
     return _AGAIN_S if age_ns < _YOUNG_NS else 0.0

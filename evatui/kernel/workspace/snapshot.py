@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from evatui.kernel.model.diagnostic import Diagnostic, Span
@@ -27,7 +27,7 @@ MAX_SOURCE_BYTES = 1 << 20
 """Of a script, a module or a schema."""
 MAX_SOURCES = 128
 
-_UNREAD = SourceFile("", b"", hashlib.sha256(b"").hexdigest(), Signature(0, 0, 0, 0, 0))
+_UNREAD = SourceFile("", b"", hashlib.sha256(b"").hexdigest(), (0, 0, 0, 0, 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +88,24 @@ class _Closure:
         return self.signatures, self.digest()
 
     def digest(self) -> str:
-        parts = [("manifest", self.path, _content(self.manifest))]
-        parts += sorted(("source", path, _content(source)) for path, source in self.sources.items())
-        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+        parts = [_listed("manifest", self.path, _content(self.manifest))]
+        parts += [_listed("source", path, _content(source)) for path, source in sorted(self.sources.items())]
+        return hashlib.sha256(f"[{', '.join(parts)}]".encode()).hexdigest()
 
     def quiet_time(self) -> float:
         """How long it must stay as it is, in seconds, before it counts."""
         return max(quiet_time(source, self.read_ns) for source in (self.manifest, *self.sources.values()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Parsed:
+    """A manifest by its bytes: the schemas as it has them, and the files that it names."""
+
+    digest: str
+    document: Document | None
+    problems: tuple[Diagnostic, ...] = ()
+    schemas: Sequence[Any] = ()
+    references: Mapping[str, list[Sequence[str]]] = field(default_factory=dict)
 
 
 class _Reader:
@@ -102,27 +113,23 @@ class _Reader:
         self._tree = tree
         self._layout = layout
         self._path = path
-        self._parsed: tuple[str, Document | None, tuple[Diagnostic, ...]] = ("", None, ())
+        self._parsed = _Parsed("", None)
 
     def read(self) -> _Closure:
         now = time.time_ns()
         manifest = self._source(self._path, MAX_BYTES, [self._layout.manifests])
-        document, problems = self._parse(manifest)
-        written = document.value if document else None
-        sources = {
-            path: self._source(path, MAX_SOURCE_BYTES, allowed) for path, allowed in self._references(written).items()
-        }
-        self._follow_schemas(written, sources)
+        parsed = self._parse(manifest)
+        sources = {path: self._source(path, MAX_SOURCE_BYTES, allowed) for path, allowed in parsed.references.items()}
+        self._follow_schemas(parsed.schemas, sources)
         looked_at = {**sources, self._path: manifest}
         signatures = {
             path: source.signature if isinstance(source, SourceFile) else self._tree.stat_signature(path)
             for path, source in looked_at.items()
         }
-        return _Closure(self._path, manifest, sources, signatures, document, problems, now)
+        return _Closure(self._path, manifest, sources, signatures, parsed.document, parsed.problems, now)
 
-    def _follow_schemas(self, written: Any, sources: dict[str, Source]) -> None:
+    def _follow_schemas(self, schemas: Sequence[Any], sources: dict[str, Source]) -> None:
         """Adds what the schemas refer to, as far as there is room; what is left out is told where it is referred to."""
-        schemas = [_child(written, "input_schema"), _child(written, "output_schema")]
         waiting = [path for schema in schemas if isinstance(schema, dict) for path in referred_by(schema)]
         for path in _texts(*schemas):
             waiting += _referred(path, sources[path])
@@ -156,30 +163,36 @@ class _Reader:
         except FileProblem as problem:
             return problem
 
-    def _parse(self, manifest: Source) -> tuple[Document | None, tuple[Diagnostic, ...]]:
+    def _parse(self, manifest: Source) -> _Parsed:
         """What the last pass read is kept while the bytes are the same."""
         if isinstance(manifest, FileProblem):
-            return None, (file_diagnostic(manifest, self._path),)
-        if self._parsed[0] != manifest.digest:
-            self._parsed = manifest.digest, *self._parse_bytes(manifest.data)
-        return self._parsed[1:]
+            return _Parsed("", None, (file_diagnostic(manifest, self._path),))
+        if self._parsed.digest != manifest.digest:
+            self._parsed = self._parse_bytes(manifest)
+        return self._parsed
 
-    def _parse_bytes(self, data: bytes) -> tuple[Document | None, tuple[Diagnostic, ...]]:
-        document, problems = _parsed(data, self._path)
-        if document is None:
-            return None, problems
-        named = len(self._references(document.value))
-        if named > MAX_SOURCES:
-            message = f"the manifest names {named:,} files; at most {MAX_SOURCES} are read"
-            return None, (reading_diagnostic("EVA-118", message, place(document.tree, ["lua", "modules"])),)
-        return document, problems
+    def _parse_bytes(self, manifest: SourceFile) -> _Parsed:
+        document, problems = _parsed(manifest.data, self._path)
+        written = document.value if document is not None else None
+        if document is None or not isinstance(written, dict):
+            return _Parsed(manifest.digest, document, problems)
+        schemas = written.get("input_schema"), written.get("output_schema")
+        references = self._references(written, schemas)
+        if len(references) > MAX_SOURCES:
+            message = f"the manifest names {len(references):,} files; at most {MAX_SOURCES} are read"
+            told = reading_diagnostic("EVA-118", message, place(document.tree, ["lua", "modules"]))
+            return _Parsed(manifest.digest, None, (told,))
+        return _Parsed(manifest.digest, document, (), schemas, references)
 
-    def _references(self, written: Any) -> dict[str, list[Sequence[str]]]:
+    def _references(self, written: Mapping[str, Any], schemas: Sequence[Any]) -> dict[str, list[Sequence[str]]]:
         """Path to the folders that it must lie in: one list for each way in which it is used."""
         found: dict[str, list[Sequence[str]]] = {}
-        for path in _texts(_child(written, "lua", "script"), *_children(_child(written, "lua", "modules"))):
-            found.setdefault(path, []).append(self._layout.scripts)
-        for path in _texts(_child(written, "input_schema"), _child(written, "output_schema")):
+        lua = written.get("lua")
+        if isinstance(lua, dict):
+            modules = lua.get("modules")
+            for path in _texts(lua.get("script"), *(modules.values() if isinstance(modules, dict) else ())):
+                found.setdefault(path, []).append(self._layout.scripts)
+        for path in _texts(*schemas):
             found.setdefault(path, []).append(self._layout.schemas)
         return found
 
@@ -198,22 +211,16 @@ def _referred(path: str, source: Source) -> list[str]:
         return []
 
 
-def _child(value: Any, *keys: str) -> Any:
-    for key in keys:
-        value = value.get(key) if isinstance(value, dict) else None
-    return value
-
-
-def _children(value: Any) -> Iterable[Any]:
-    return value.values() if isinstance(value, dict) else ()
-
-
 def _texts(*values: Any) -> Iterator[str]:
     return (value for value in values if isinstance(value, str))
 
 
 def _content(source: Source) -> str:
     return source.digest if isinstance(source, SourceFile) else f"not read: {source.kind}"
+
+
+def _listed(kind: str, path: str, content: str) -> str:
+    return f'["{kind}", {json.dumps(path)}, "{content}"]'
 
 
 def _still_changing(path: str) -> Diagnostic:
