@@ -59,7 +59,7 @@ class Excess:
 
 def covers_glob(grant: str, asked: str) -> bool:
     """Like `covers_name`, but a narrower pattern is given by a wider one: its ``*`` is one more odd letter."""
-    return covers_name(grant, asked) or covers_name(grant, asked.replace(ALL, _WILD))
+    return covers_name(grant, asked) or (ALL in asked and covers_name(grant, asked.replace(ALL, _WILD)))
 
 
 def _covers_topic(grant: str, asked: str) -> bool:

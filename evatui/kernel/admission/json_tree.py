@@ -63,7 +63,7 @@ def plain_json(data: bytes, file: str) -> Any:
     try:
         if len(data) > MAX_NODES or data.count(b"{") + data.count(b"[") > MAX_DEPTH or _ESCAPED_HALF.search(data):
             raise _Doubtful
-        return _QUICK.decode(data.decode("utf-8-sig"))
+        return _QUICK.decode(data.decode().removeprefix("\ufeff"))
     except (ValueError, RecursionError, _Doubtful):
         return plain(parse_json(data, file))
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 from evatui.kernel.admission.grants import covers_glob, intersect, unite
 from evatui.kernel.admission.manifest import permissions
@@ -21,6 +21,8 @@ from evatui.kernel.model.permissions import NOTHING, Permissions
 __all__ = ["Deny", "GrantRule", "Granted", "Layer", "LayerName", "PolicyFile", "empty_layer", "make_layer"]
 
 _CACHED = 1_024
+
+K = TypeVar("K")
 
 
 class LayerName(StrEnum):
@@ -52,9 +54,7 @@ class GrantRule:
 
     def matches(self, manifest: Manifest) -> bool:
         return (
-            _among(manifest.id, self.ids)
-            and _among(manifest.kind.value, self.kinds)
-            and _among(manifest.trust.value, self.sources)
+            _among(manifest.id, self.ids) and _among(manifest.kind, self.kinds) and _among(manifest.trust, self.sources)
         )
 
 
@@ -76,7 +76,7 @@ class Deny:
 
     def manifest(self, manifest: Manifest) -> bool:
         """Is the capability denied as a whole: by its id, its kind, or a name that it provides?"""
-        return self.id(manifest.id) or self.kind(manifest.kind.value) or any(map(self.name, manifest.capabilities))
+        return self.id(manifest.id) or self.kind(manifest.kind) or any(map(self.name, manifest.capabilities))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +123,8 @@ class Layer:
     places: Mapping[str, str]
     _pooled: dict[tuple[int, ...], Granted] = field(default_factory=dict, repr=False, compare=False)
     """What grants come to that match together, by their indexes."""
+    _matched: dict[tuple[str, ...], Granted] = field(default_factory=dict, repr=False, compare=False)
+    """The same by id, kind and source: one and the same manifest is asked about several times."""
 
     @property
     def title(self) -> str:
@@ -137,13 +139,17 @@ class Layer:
         """The pooled grants that match, without what deny takes away."""
         if self.deny.manifest(manifest):
             return Granted(NOTHING, (), False, ())
-        matching = tuple(index for index, rule in enumerate(self.grants) if rule.matches(manifest))
-        found = self._pooled.get(matching)
+        key = manifest.id, manifest.kind, manifest.trust
+        found = self._matched.get(key)
         if found is None:
-            found = self._pool(tuple(self.grants[index] for index in matching))
-            if len(self._pooled) >= _CACHED:
-                self._pooled.clear()
-            self._pooled[matching] = found
+            found = _kept(self._matched, key, self._matching(manifest))
+        return found
+
+    def _matching(self, manifest: Manifest) -> Granted:
+        indexes = tuple(index for index, rule in enumerate(self.grants) if rule.matches(manifest))
+        found = self._pooled.get(indexes)
+        if found is None:
+            found = _kept(self._pooled, indexes, self._pool(tuple(self.grants[index] for index in indexes)))
         return found
 
     def _pool(self, rules: tuple[GrantRule, ...]) -> Granted:
@@ -243,6 +249,13 @@ def _rule(file: str, line: int, raw: Mapping[str, Any]) -> GrantRule:
         names=stated(raw, "names"),
         permissions=permissions(raw),
     )
+
+
+def _kept(known: dict[K, Granted], key: K, found: Granted) -> Granted:
+    if len(known) >= _CACHED:
+        known.clear()
+    known[key] = found
+    return found
 
 
 def _among(word: str, patterns: Sequence[str] | None) -> bool:

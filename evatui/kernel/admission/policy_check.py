@@ -37,7 +37,7 @@ def check_policy(manifest: Manifest, policy: Policy, sandbox: SandboxFacts, repo
 def _deny(manifest: Manifest, layer: Layer, report: Report) -> None:
     if layer.deny.id(manifest.id):
         report.add("EVA-413", f"{layer.title} denies the id {manifest.id}", report.span(("id",)))
-    if layer.deny.kind(manifest.kind.value):
+    if layer.deny.kind(manifest.kind):
         report.add("EVA-413", f"{layer.title} denies the kind {manifest.kind}", report.span(("kind",)))
     for name in filter(layer.deny.name, manifest.capabilities):
         span = report.span(report.item(("capabilities",), name))

@@ -18,6 +18,7 @@ MAX_WAYS = 100_000
 _MAX_CHAIN = 150
 _ANY_DEPTH = -1
 _REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
+_SEVERAL = (dict, list)
 _SAME_VALUE = ("not", "if", "then", "else")
 _SAME_VALUE_LISTS = ("allOf", "anyOf", "oneOf")
 _EVERY_CHILD = ("contains", "propertyNames", "unevaluatedItems", "unevaluatedProperties")
@@ -91,9 +92,13 @@ def same_value(document: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterat
 
 def refers(value: Any) -> bool:
     """Is there a reference anywhere in a piece of a schema?"""
-    if isinstance(value, dict):
-        return not _REFERENCES.isdisjoint(value) or any(map(refers, value.values()))
-    return isinstance(value, list) and any(map(refers, value))
+    if value.__class__ is dict:
+        if not _REFERENCES.isdisjoint(value):
+            return True
+        value = value.values()
+    elif value.__class__ is not list:
+        return False
+    return any(child.__class__ in _SEVERAL and refers(child) for child in value)
 
 
 def resolve_pointer(document: Any, pointer: str) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
@@ -44,6 +44,7 @@ _KEYS = ("required", "dependentRequired")
 _NOTES = ("title", "description", "default", "deprecated", "readOnly", "writeOnly", "examples")
 REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 _KNOWN = frozenset((*_ONE, *_SEVERAL, *_NAMED, *_IDENTITY, *_VALUES, *_NUMBERS, *_COUNTS, *_KEYS, *_NOTES, *REFERENCES))
+_UNREMARKABLE = _KNOWN - {*REFERENCES, "$id", "pattern", "patternProperties", "format"}
 _FORMATS = frozenset(
     (
         *("date", "time", "date-time", "duration", "email", "idn-email", "hostname", "idn-hostname", "ipv4", "ipv6"),
@@ -97,7 +98,9 @@ def schema_faults(document: Mapping[str, Any], registry: Registry) -> list[Schem
     draft = document.get("$schema", _NEWEST)
     if not isinstance(draft, str) or draft.rstrip("#") not in _DRAFTS:
         return [SchemaFault("EVA-304", _no_draft(draft), ("$schema",))]
-    faults = [fault for at, part in subschemas(document) for fault in _own_faults(at, part, document, registry)]
+    faults = []
+    if not _unremarkable(document):
+        faults = [fault for at, part in subschemas(document) for fault in _own_faults(at, part, document, registry)]
     told = {fault.at for fault in faults if not fault.warning}
     meta = _meta(draft.rstrip("#"))
     for error in () if meta.is_valid(document) else meta.iter_errors(document):
@@ -126,6 +129,24 @@ def subschemas(schema: Any, at: Pointer = ()) -> Iterator[tuple[Pointer, Mapping
                 yield from subschemas(entry, (*at, name, index))
         elif name in _ONE:
             yield from subschemas(child, (*at, name))
+
+
+def _unremarkable(schema: Any) -> bool:
+    """Does every part of it have only keywords with which no more can be wrong than the draft says? Most do."""
+    if schema.__class__ is not dict:
+        return True
+    if not schema.keys() <= _UNREMARKABLE:
+        return False
+    for name, child in schema.items():
+        inner: Iterable[Any] = ()
+        if child.__class__ is dict:
+            inner = child.values() if name in _NAMED else (child,) if name in _ONE else ()
+        elif child.__class__ is list and name in _SEVERAL:
+            inner = child
+        for part in inner:
+            if not _unremarkable(part):
+                return False
+    return True
 
 
 def _own_faults(at: Pointer, schema: Mapping[str, Any], document: Any, registry: Registry) -> Iterator[SchemaFault]:

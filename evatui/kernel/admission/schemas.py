@@ -42,12 +42,11 @@ class CompiledSchema:
 
     document: Mapping[str, Any]
     _validator: Any = field(init=False, repr=False, compare=False)
-    _ways: Ways = field(init=False, repr=False, compare=False)
+    _ways: Ways | None = field(default=None, init=False, repr=False, compare=False)
     _arrays: dict[str, bool] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_validator", jsonschema_rs.validator_for(dict(self.document), **OPTIONS))
-        object.__setattr__(self, "_ways", Ways(self.document))
 
     def check(self, value: Any) -> list[Violation]:
         """What in ``value`` (JSON-like) breaks the schema: by place, at most 20; empty where all is well.
@@ -72,6 +71,9 @@ class CompiledSchema:
     def _violations(self, value: Any) -> list[Violation]:
         """The library judges a value in linear time, but spells out every alternative of every error."""
         nodes, depth = _size(value)
+        if self._ways is None:
+            object.__setattr__(self, "_ways", Ways(self.document))  # most schemas never refuse anything
+        assert self._ways is not None
         ways = self._ways.at_depth(depth)
         if ways > _MAX_TOLD_WAYS:
             return [Violation("", "the value does not fit; the alternatives are too many to say where")]

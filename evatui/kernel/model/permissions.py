@@ -6,7 +6,7 @@ Absent is nothing, an empty list is nothing, only an explicit ``"*"`` is all.
 from __future__ import annotations
 
 import fnmatch
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from evatui.kernel.model.address import owns_its_name
@@ -83,6 +83,15 @@ class Permissions:
     env: tuple[str, ...] = ()
     adapters: Adapters = Adapters()
     events: Events = Events()
+    _hash: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        parts = (self.fs, self.network, self.shell, self.env, self.adapters, self.events)
+        object.__setattr__(self, "_hash", hash(parts))
+
+    def __hash__(self) -> int:
+        """Known from the start: decisions are looked up by permissions again and again."""
+        return self._hash
 
     def to_json(self) -> dict[str, Any]:
         return {

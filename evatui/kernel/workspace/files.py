@@ -274,14 +274,14 @@ def _names_root(root: str, target: str) -> bool:
 
 def _content(path: str, descriptor: int, size: int, limit: int) -> bytes:
     """Counted while it is read: a file may grow or shrink, and some report no size at all."""
-    chunks: list[bytes] = []
-    total, wanted = 0, size + 1
-    while total <= limit >= size and (chunk := os.read(descriptor, min(wanted, limit + 1 - total))):
-        chunks.append(chunk)
-        total += len(chunk)
-        if total == size:  # and not one more, as was asked for
-            break
-        wanted = _CHUNK
+    data = os.read(descriptor, size + 1) if size <= limit else b""
+    if len(data) == size:  # and not one more, as was asked for
+        return data
+    chunks, total = [data], len(data)
+    while data and total <= limit:
+        data = os.read(descriptor, min(_CHUNK, limit + 1 - total))
+        chunks.append(data)
+        total += len(data)
     if max(total, size) > limit:
         raise FileProblem(path, ProblemKind.TOO_LARGE, f"it has more than {limit:,} bytes")
     return b"".join(chunks)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 from collections.abc import Iterable
@@ -19,8 +20,9 @@ class InvalidPath(ValueError):
     """Not a path inside the workspace; the text says why, without the path."""
 
 
+@functools.lru_cache(1_024)
 def is_plain(path: str) -> bool:
-    """Is it, at a glance, `normal` already? Most are."""
+    """Is it, at a glance, `normal` already? Most are, and each is asked about several times in a row."""
     return _PLAIN.fullmatch(path) is not None
 
 

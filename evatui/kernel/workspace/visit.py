@@ -76,7 +76,7 @@ class Visit(Tree):
     def _holder(self, path: str) -> tuple[_Held | None, str]:
         """The folder right above ``path``, and the last name; None where it takes a closer look to say."""
         folder, _, name = path.rpartition("/")
-        if len(self._held) >= _MAX_HELD or time.monotonic() - self._since > _HELD_S:
+        if time.monotonic() - self._since > _HELD_S or len(self._held) >= _MAX_HELD:
             self.close()
             self._since = time.monotonic()
         if not folder or not is_plain(path):
