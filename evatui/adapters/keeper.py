@@ -7,8 +7,8 @@ command has ended, all that is left of what it started is killed and reaped; the
 ``ended CODE``, or ``failed ERRNO`` where PROGRAM could not be started. Needs nothing but the standard library.
 
 On Linux a process cannot leave: whoever loses its parent becomes a child of this one (a subreaper), in whatever
-session it is. Only who kills this process too, as any command of the same user may, leaves others behind. Elsewhere
-what has made itself a session of its own escapes.
+session it is; and where it kills this process, a child of the one that started it (``orphans.py``). Elsewhere what
+has made itself a session of its own escapes.
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from evatui.adapters.apart import apart
 from evatui.adapters.attending import Attending
+from evatui.adapters.orphans import adopting, end_orphans
 from evatui.kernel.host.ports import Command, Finished
 from evatui.kernel.model.errors import ErrorKind, failure
 from evatui.kernel.model.text import clean_line
@@ -58,7 +59,7 @@ class Processes:
 
 def _run(command: Command, ours: socket.socket, theirs: socket.socket) -> Finished:
     """Until the command has ended, or ``ours`` is shut down. Closes both sockets."""
-    with ours, theirs:
+    with ours, theirs, adopting():
         keeper = _started(command, theirs)
         theirs.close()
         with keeper:
@@ -68,6 +69,8 @@ def _run(command: Command, ours: socket.socket, theirs: socket.socket) -> Finish
             finally:
                 ours.close()
                 _see_off(keeper)
+                if keeper.returncode != 0:
+                    end_orphans()
     word, _, number = attending.told.decode().partition("\n")[0].partition(" ")
     if word == "failed":
         raise _not_started(command, int(number))
@@ -107,6 +110,7 @@ def _see_off(keeper: subprocess.Popen[bytes]) -> None:
             keeper.wait(_STEP_S)
             return
     keeper.kill()
+    keeper.wait()
 
 
 def _found(name: str, folder: Path) -> str:

@@ -207,6 +207,18 @@ async def test_what_stops_its_keeper_is_ended_all_the_same(lab: Ground, nap: str
     assert sleepers(nap) == []
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="what outlives its keeper is found on Linux only")
+@pytest.mark.parametrize("ending", ["kill -KILL $PPID; sleep {0}", "setsid sh -c 'kill -KILL '$PPID'; sleep {0}'"])
+async def test_what_kills_its_keeper_is_ended_all_the_same(lab: Ground, nap: str, ending: str) -> None:
+    bystander = subprocess.Popen(["sleep", "1000"])  # noqa: ASYNC220
+    kind, message = await refused(lab, "sh", "-c", FAMILY.format(nap) + ending.format(nap))
+    assert (kind, message) == (ErrorKind.HOST_ERROR, "sh was lost: nobody knows how it ended")
+    assert sleepers(nap) == []
+    assert bystander.poll() is None
+    bystander.kill()
+    bystander.wait()
+
+
 async def test_a_cancelled_command_is_ended_before_the_cancel_comes_back(lab: Ground, nap: str) -> None:
     bound = lab.bind()
     task = asyncio.ensure_future(bound("spawn_process", {"argv": ["sh", "-c", FAMILY.format(nap) + f"sleep {nap}"]}))
