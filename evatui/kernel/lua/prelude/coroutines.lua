@@ -15,7 +15,7 @@ local HOST = {}
 K.HOST = HOST
 K.task = nil -- the coroutine that the entry runs in: to a handler it is the main thread
 
-local function refusal(name)
+local function refusal(_, name)
   return K.failure(
     "HostError",
     name .. " cannot be called here: a table.sort comparison, a string.gsub callback or a closing variable cannot wait",
@@ -26,7 +26,7 @@ end
 -- Asks the kernel for `name` with one argument; returns its answer or raises its error table.
 function K.ask(name, argument)
   if not isyieldable() then
-    error(refusal(name), 0)
+    error(refusal(HOST, name), 0)
   end
   local ok, value = yield(HOST, name, argument)
   if ok then
@@ -35,18 +35,19 @@ function K.ask(name, argument)
   error(value, 0)
 end
 
-local function pass(co, ok, first, ...)
+local function pass(co, ok, ...)
+  local first = ...
   if ok then
     if rawequal(first, HOST) then
       if not isyieldable() then
         return pass(co, resume(co, false, refusal(...)))
       end
-      return pass(co, resume(co, yield(HOST, ...)))
+      return pass(co, resume(co, yield(...)))
     end
     if rawequal(first, DEAD) then
       leave()
     end
-    return true, first, ...
+    return true, ...
   end
   if is_verdict(first) then
     leave()
@@ -66,10 +67,11 @@ local function expect_coroutine(co, name)
   end
 end
 
-local function unwrap(co, ok, first, ...)
+local function unwrap(co, ok, ...)
   if ok then
-    return first, ...
+    return ...
   end
+  local first = ...
   if status(co) == "dead" then
     local closed, e = close(co)
     if not closed then

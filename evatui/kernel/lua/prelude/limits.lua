@@ -98,14 +98,15 @@ end
 
 K.leave = leave
 
-local function settle(ok, e, ...)
-  if not ok then
-    if is_verdict(e) then
-      leave()
-    end
-    return false, told(e)
+local function settle(ok, ...)
+  if ok then
+    return true, ...
   end
-  return true, e, ...
+  local e = ...
+  if is_verdict(e) then
+    leave()
+  end
+  return false, told(e)
 end
 
 K.settle = settle

@@ -71,13 +71,14 @@ local function less(a, b)
   return a < b
 end
 
--- Sorting by a function in C fires no hook.
+-- Sorting by a function in C fires no hook. In an error it is to have its own name, not the one that it has here:
+-- Lua finds none for what one of two places gave.
 local function hooked(before)
   if type(before) ~= "function" or getinfo(before, "S").what ~= "C" then
     return before
   end
   return function(a, b)
-    return before(a, b)
+    return (before or less)(a, b)
   end
 end
 
