@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from evatui.kernel.lua import sandbox_facts
 from tests.support.workspaces import GREETER, INPUT, MANIFEST, SCRIPT, tool, write
 
 EVA = [sys.executable, "-c", "from evatui.cli.main import main; main()"]
@@ -117,6 +118,12 @@ def test_no_workspace_says_how_to_make_one(tmp_path: Path) -> None:
 def test_the_doctor_needs_neither_a_workspace_nor_a_sound_one(workspace: Path, tmp_path: Path) -> None:
     code, said = answer("doctor", cwd=tmp_path)
     assert (code, said["data"]["lock"], said["data"]["permissions"]) == (0, None, None)
+    walls = next((check["detail"] for check in said["data"]["checks"] if check["name"] == "OS sandbox"), "none at all")
+    facts = sandbox_facts()
+    assert ("seccomp" in walls, f"Landlock ABI {facts.landlock_abi}" in walls) == (
+        facts.process,
+        facts.landlock_abi > 0,
+    )
     (workspace / ".eva").mkdir(mode=0o700)
     (workspace / ".eva/state.db").write_bytes(b"no database" * 500)
     code, said = answer("doctor", cwd=workspace)

@@ -103,6 +103,9 @@ def test_a_clock_that_went_back_is_told_by_what_was_written_before(layout: Layou
 
 def test_what_is_missing_from_the_sandbox_is_named() -> None:
     assert failed(*check_sandbox({**FACTS, "worker": STARTED})) == []
+    assert check_sandbox({**FACTS, "worker": STARTED})[1].detail == "resource limits, Landlock ABI 7, seccomp"
+    old = check_sandbox({**FACTS, "landlock_abi": 0, "worker": STARTED})[1]
+    assert (old.ok, old.detail) == (True, "resource limits, no Landlock, seccomp")
     bare = {**FACTS, "seccomp": False, "os_sandbox": False, "missing": ["seccomp"], "worker": STARTED}
     assert failed(*check_sandbox(bare)) == ["OS sandbox"]
     assert failed(*check_sandbox({**FACTS, "worker": {**STARTED, "started": False, "error": "no"}})) == [

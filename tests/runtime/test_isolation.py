@@ -187,6 +187,25 @@ async def test_in_process_by_hand_is_not_moved_for_verdicts_but_for_threads_that
     assert await do(runtime) == "one"
 
 
+async def test_threads_that_nothing_brings_back_are_replaced_and_move_what_keeps_them(
+    ready, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Texts of zero bytes are compared in C one by one, for longer than a call is waited for."""
+    monkeypatch.setattr("evatui.kernel.lua.ending.GRACE_S", 0.02)
+    body = 'local text = ("\\0"):rep(1 << 17) while request.payload.how do local _ = text < text end'
+    script = f"function invoke(ctx, request) {body} return {{ok = true, result = {{by = 'one'}}}} end"
+    write(workspace, tool("wild", script, limits="{timeout_ms: 200}", isolation="in_process"))
+    runtime = await ready()
+    for _ in range(2):
+        assert await do(runtime, "compare") is ErrorKind.TIMEOUT
+        assert runtime.engine.stuck > 0
+        assert (await call(runtime)).response.ok
+    await until(lambda: where(runtime) is OUT)
+    assert events(runtime) == ["demoted"]
+    assert await do(runtime, "compare") is ErrorKind.TIMEOUT
+    await until(lambda: runtime.engine.stuck == 0)
+
+
 async def test_a_caller_in_a_hurry_proves_nothing(ready, wild: Path) -> None:
     write(wild, tool("wild", WILD, limits="{timeout_ms: 20000}"))
     runtime = await ready()
