@@ -13,7 +13,7 @@ import pytest
 import evatui
 
 ROOT = Path(evatui.__file__).parent.parent
-UNIX_ONLY = ("fcntl", "termios", "resource")
+UNIX_ONLY = ("fcntl", "termios", "resource", "pwd", "grp", "pty", "tty")
 HEAVY = ("textual", "jsonschema", "jsonschema_rs", "lupa", "sqlite3", "evatui.runtime", "evatui.kernel.lua")
 
 _LOAD = """
@@ -68,9 +68,28 @@ def test_a_room_opens_without_the_modules_that_only_unix_has(room: str) -> None:
         assert "textual" not in loaded
 
 
-def test_a_command_line_that_only_prints_help_loads_nothing_heavy() -> None:
-    loaded = loaded_by("evatui.cli.main")
-    assert [name for name in HEAVY if name in loaded] == []
+_HELP = """
+import atexit, json, sys
+sys.argv[1:] = json.loads(sys.argv[1])
+atexit.register(lambda: sys.stderr.write(json.dumps(sorted(sys.modules))))
+from evatui.cli.main import main
+main()
+"""
+
+
+@pytest.mark.parametrize("words", [["--help"], ["--version"]])
+def test_a_command_line_that_only_prints_help_loads_nothing_heavy(words: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _HELP, json.dumps(words)], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert "eva" in done.stdout
+    later = {*HEAVY, "mcp", "cryptography", "asyncio", "rich", "orjson", "evatui.control.opening"}
+    assert later & set(json.loads(done.stderr)) == set()
+
+
+def test_a_command_that_asks_a_runtime_loads_no_screen_and_nothing_for_other_commands() -> None:
+    loaded = loaded_by("evatui.cli.main", "evatui.cli.capability", "evatui.cli.ending", "evatui.control.remote")
+    assert [name for name in (*HEAVY, "mcp", "cryptography") if name in loaded] == []
 
 
 def test_the_model_knows_no_io() -> None:

@@ -9,14 +9,17 @@ from typing import Any
 import click
 
 from evatui.cli.answer import Answer, failed_response
+from evatui.cli.authoring import add_authoring
 from evatui.cli.completing import CapabilityId, CapabilityName
 from evatui.cli.given import GUARD, Payload, Tag
 from evatui.cli.inspect import show_inspected
 from evatui.cli.options import Settings, Words
 from evatui.cli.progress import progress_line
 from evatui.cli.refused import show_rejections
+from evatui.cli.rollout import add_rollout
 from evatui.cli.screen import Screen
 from evatui.cli.show import show_capabilities, show_difference, show_graph, show_history, show_plan, show_receipt
+from evatui.cli.testing import test
 from evatui.control.exits import Exit, exit_for
 from evatui.control.operator import CommandFailed
 from evatui.kernel.model.errors import ErrorKind
@@ -224,3 +227,8 @@ def approve(settings: Settings, id: str, digest: str, revoke: bool, if_generatio
     if revoke:
         return _receipt(settings, "capability.revoke", id=id, digest=digest, if_generation=if_generation)
     return _receipt(settings, "capability.approve", id=id, digest=digest, if_generation=if_generation)
+
+
+add_authoring(capability)
+add_rollout(capability)
+capability.add_command(test)

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import sys
-import traceback
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-import click
-
-from evatui.cli.answer import Answer
-from evatui.cli.options import Settings, wants_json
-from evatui.cli.screen import Screen
-from evatui.cli.session import Connect, Interrupted, connect
+from evatui.cli.options import Settings
 from evatui.cli.streams import give_up, prepare_streams
 from evatui.cli.words import eva
-from evatui.control.exits import Exit, exit_for
-from evatui.control.operator import CommandFailed
-from evatui.kernel.model.errors import ErrorKind
-from evatui.kernel.model.text import clean_line
+
+if TYPE_CHECKING:
+    from evatui.cli.session import Connect
 
 __all__ = ["main", "run"]
 
@@ -33,78 +26,20 @@ def main() -> None:
     sys.exit(code)
 
 
-def run(arguments: Sequence[str], connect: Connect = connect) -> int:
+def run(arguments: Sequence[str], connect: Connect | None = None) -> int:
     """Runs one command line and returns its exit code. Raises `SystemExit`, and `OSError` where it cannot print."""
-    settings = Settings(connect)
+    settings = Settings() if connect is None else Settings(connect)
     try:
         answer = eva.main(list(arguments), "eva", standalone_mode=False, obj=settings)
-    except click.UsageError as problem:
-        if wants_json(arguments):
-            settings.output = "json"
-        return _fail(settings, _usage(problem), Exit.USAGE)
-    except (click.Abort, Interrupted):
-        return _fail(settings, CommandFailed(ErrorKind.CANCELLED, "interrupted"), Exit.INTERRUPTED)
-    except CommandFailed as failed:
-        if failed.kind is ErrorKind.INTERNAL:
-            _debug(failed)
-        return _fail(settings, failed, exit_for(failed))
     except Exception as problem:
-        return _fail(settings, _internal(problem), Exit.INTERNAL)
-    return _tell(settings, answer) if isinstance(answer, Answer) else int(answer or 0)
+        from evatui.cli.ending import failed
 
+        return failed(settings, arguments, problem)
+    if answer is None or isinstance(answer, int):
+        return int(answer or 0)
+    from evatui.cli.ending import told
 
-def _tell(settings: Settings, answer: Answer) -> int:
-    screen = Screen(color=not settings.no_color)
-    if settings.json:
-        screen.object(_envelope(settings, answer.exit_code, answer.data, answer.failed))
-    else:
-        answer.show(screen)
-        if answer.failed:
-            _say(screen, answer.failed)
-    return int(answer.exit_code)
-
-
-def _fail(settings: Settings, failed: CommandFailed, code: Exit) -> int:
-    screen = Screen(color=not settings.no_color)
-    if settings.json:
-        screen.object(_envelope(settings, code, failed.data, failed))
-    else:
-        _say(screen, failed)
-    return int(code)
-
-
-def _envelope(settings: Settings, code: Exit, data: object, failed: CommandFailed | None) -> dict[str, object]:
-    envelope = {"ok": failed is None, "command": settings.command, "exit_code": int(code), "data": data}
-    return envelope | {"error": failed.to_json()} if failed else envelope
-
-
-def _say(screen: Screen, failed: CommandFailed) -> None:
-    screen.note(f"error: {failed.message}", "bold red")
-    for found in failed.context.get("diagnostics") or ():
-        for line in found["rendered"].splitlines() if found["spans"] else ():
-            screen.note(line, "")
-    if failed.suggestion:
-        screen.note(f"try: {failed.suggestion}", "")
-
-
-def _usage(problem: click.UsageError) -> CommandFailed:
-    words = problem.ctx.command_path if problem.ctx else "eva"
-    # click's own message for a bare group is the whole help page.
-    bare = isinstance(problem, click.exceptions.NoArgsIsHelpError)
-    message = f"{words} wants one more word: what to do" if bare else clean_line(problem.format_message())
-    return CommandFailed(ErrorKind.INVALID_INPUT, message, suggestion=f"{words} --help")
-
-
-def _internal(problem: Exception) -> CommandFailed:
-    """A defect of the program. Its text is for whoever sets EVA_DEBUG, since it may name anything."""
-    _debug(problem)
-    message = f"something went wrong inside eva ({type(problem).__name__})"
-    return CommandFailed(ErrorKind.INTERNAL, message, suggestion="the same with EVA_DEBUG=1 set shows where")
-
-
-def _debug(problem: BaseException) -> None:
-    if os.environ.get("EVA_DEBUG"):
-        traceback.print_exception(problem)
+    return told(settings, answer)
 
 
 if __name__ == "__main__":

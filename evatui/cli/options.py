@@ -2,28 +2,40 @@
 
 from __future__ import annotations
 
+import importlib
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from evatui.cli.given import Folder
-from evatui.cli.session import Connect, ask
 from evatui.cli.table import TABLE, shown
-from evatui.control.operator import OnProgress
 
-__all__ = ["Settings", "Word", "Words", "wants_json"]
+if TYPE_CHECKING:
+    from evatui.cli.session import Connect
+    from evatui.control.opening import OpenMode
+    from evatui.control.operator import OnProgress, Operator
+
+__all__ = ["Member", "Settings", "Word", "Words", "wants_json"]
+
+# What opens a runtime is imported by the first command that asks one: help and completion wait for nothing else.
+
+
+async def _connect(mode: OpenMode, workspace: Path | None, state_dir: Path | None) -> Operator:
+    from evatui.cli.session import connect
+
+    return await connect(mode, workspace, state_dir)
 
 
 @dataclass(slots=True)
 class Settings:
     """Filled in while the words are read, so that what is known can be used when a later word is wrong."""
 
-    connect: Connect
+    connect: Connect = _connect
     workspace: Path | None = None
     output: str = "text"
     state_dir: Path | None = field(default_factory=lambda: Path(d) if (d := os.environ.get("EVA_STATE_DIR")) else None)
@@ -36,10 +48,14 @@ class Settings:
 
     def ask(self, command: str, **params: Any) -> dict[str, Any]:
         """The data of a command of `evatui.control.commands`; raises `CommandFailed`."""
+        from evatui.cli.session import ask
+
         return ask(self.connect, self.workspace, self.state_dir, command, **params)
 
     def call(self, on_progress: OnProgress | None, **params: Any) -> dict[str, Any]:
         """`ask` for ``capability.call``, told meanwhile how far the call has come."""
+        from evatui.cli.session import ask
+
         return ask(self.connect, self.workspace, self.state_dir, "capability.call", on_progress, **params)
 
 
@@ -87,15 +103,41 @@ class Word(click.Command):
                     formatter.write(f"{'':{formatter.current_indent}}{shown(example)}\n")
 
 
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A command that is imported when it is wanted: ``place`` is ``module:name``, ``about`` what a list says of it."""
+
+    place: str
+    about: str
+
+
 class Words(click.Group):
     """A group with the shared options, whose members have them too."""
 
     command_class = Word
     group_class = type
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, members: Mapping[str, Member] | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.params.extend(_shared())
+        self._members = members or {}
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted({*self.commands, *self._members})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        member = self._members.get(cmd_name)
+        if member is not None and cmd_name not in self.commands:
+            module, _, name = member.place.partition(":")
+            self.commands[cmd_name] = getattr(importlib.import_module(module), name)
+        return super().get_command(ctx, cmd_name)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        if self._members:
+            with formatter.section("Commands"):
+                formatter.write_dl([(name, member.about) for name, member in sorted(self._members.items())])
+        else:
+            super().format_commands(ctx, formatter)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         _begin(ctx)

@@ -7,8 +7,6 @@ import io
 import os
 import sys
 
-from evatui.control.exits import Exit
-
 __all__ = ["give_up", "prepare_streams", "silence_stdout"]
 
 
@@ -28,12 +26,14 @@ def silence_stdout() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def give_up(problem: OSError) -> Exit:
+def give_up(problem: OSError) -> int:
     """The answer could not be written, as on a full disk: one line on stderr, if that can be written."""
     silence_stdout()
     with contextlib.suppress(OSError):
         sys.stderr.write(f"error: the answer cannot be written: {problem.strerror}\n")
         sys.stderr.flush()
+    from evatui.control.exits import Exit
+
     return Exit.INTERNAL
 
 

@@ -38,7 +38,10 @@ LINES = [pytest.param(line, id=line.words) for line in TABLE.values()]
 
 def leaves(command: click.Command, *words: str) -> Iterator[str]:
     if isinstance(command, click.Group):
-        for name, member in command.commands.items():
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            member = command.get_command(context, name)
+            assert member is not None
             yield from leaves(member, *words, name)
     else:
         yield " ".join(words)
@@ -50,6 +53,17 @@ def test_the_table_has_every_command_and_asks_for_known_ones() -> None:
     assert asked <= set(COMMANDS)
     elsewhere = {"capability.plan", "capability.revoke", "trust.show", "trust.revoke"}
     assert set(COMMANDS) - asked - elsewhere == set()
+
+
+def test_the_list_of_commands_says_what_they_say_of_themselves() -> None:
+    context = click.Context(eva)
+    for name, member in eva._members.items():
+        command = eva.get_command(context, name)
+        assert command is not None
+        assert (command.name, bool(member.about.strip())) == (name, True)
+        first = command.help.split("\n\n")[0].replace("\n", " ").split()
+        said = member.about.rstrip(".").split()
+        assert set(said) & set(first), name
 
 
 @pytest.fixture(scope="module")

@@ -50,7 +50,9 @@ def command_of(line: Line) -> click.Command:
     found: click.Command = eva
     for word in line.words.split():
         assert isinstance(found, click.Group)
-        found = found.commands[word]
+        member = found.get_command(click.Context(found), word)
+        assert member is not None, word
+        found = member
     return found
 
 
