@@ -23,8 +23,10 @@ from evatui.kernel.model.diagnostic import Diagnostic
 from evatui.kernel.model.event import Event
 from evatui.kernel.records.events import EventBus
 from evatui.kernel.records.metrics import Metrics
+from evatui.kernel.registry.applying import Applying
 from evatui.kernel.registry.approvals import Approvals
 from evatui.kernel.registry.calls import Calls
+from evatui.kernel.registry.entering import Entering
 from evatui.kernel.registry.examples import Examples
 from evatui.kernel.registry.freezing import Freezing
 from evatui.kernel.registry.gate import Gate
@@ -33,6 +35,7 @@ from evatui.kernel.registry.in_force import InForce
 from evatui.kernel.registry.journal import Journal
 from evatui.kernel.registry.keeper import Keeper
 from evatui.kernel.registry.keeping import Keeping
+from evatui.kernel.registry.looking import Looking
 from evatui.kernel.registry.migrations import Migrations
 from evatui.kernel.registry.operations import Operations
 from evatui.kernel.registry.publisher import Publisher
@@ -49,6 +52,7 @@ from evatui.kernel.registry.shadow import Shadow
 from evatui.kernel.registry.state_folder import StateFolder
 from evatui.kernel.registry.table import Table
 from evatui.kernel.registry.trust import Trust
+from evatui.kernel.registry.trying import Trying
 from evatui.kernel.registry.undoing import Undoing
 from evatui.kernel.registry.warden import Warden
 from evatui.kernel.storage.freeze_book import FreezeBook
@@ -119,32 +123,31 @@ class Rooms:
         keeping = Keeping(self.history, store, state, clock)
         migrations = Migrations(shadow, state, self.history, self._journal, clock)
         self.canaries = Canaries(self.registry, keeping, self.gate, lambda: self.reloader.policy, clock)
+        entering = Entering(self.registry, shadow, self.gate, self.history, keeping, self.canaries, migrations, clock)
         publisher = Publisher(
             self.registry,
             shadow,
             self.gate,
             self.history,
-            keeping,
             self.examples,
-            self.canaries,
-            migrations,
+            entering,
             clock,
             layout.runtime.max_live_generations,
         )
+        applying = Applying(self.registry, publisher, at_once=_LOADS_AT_ONCE if writes else 1)
+        scanner = Scanner(layout, tree, self.sandbox, home)
         self.reloader = Reloader(
             self.registry,
-            Scanner(layout, tree, self.sandbox, home),
-            shadow,
+            Looking(self.registry, scanner, self.gate),
+            Trying(self.registry, shadow, self.examples, migrations),
             self.examples,
-            migrations,
             publisher,
+            applying,
             self.warden,
-            self.gate,
-            layout.runtime,
-            at_once=_LOADS_AT_ONCE if writes else 1,
+            layout.runtime.hot_reload,
         )
         self._restoring = Restoring(self.registry, self.reloader, publisher, self.gate, store, layout, self.sandbox)
-        self.reloader.applying.before = self._restoring.beside
+        applying.before = self._restoring.beside
         self.operations = Operations(
             self.registry,
             self.reloader,

@@ -216,14 +216,14 @@ async def test_what_comes_during_a_run_is_one_run_more(start, workspace: Path) -
     write(workspace, tool("other", 'function invoke(ctx, request) return {ok = true, result = "old"} end'))
     await until(lambda: "other" in runtime.table.active)
     go, runs = threading.Event(), []
-    judged = runtime.reloader._scanner.scan
+    judged = runtime.reloader._looking._scanner.again
 
-    def held(changed: frozenset[str], owners: dict[str, str]) -> object:
+    def held(changed: frozenset[str]) -> object:
         runs.append(changed)
         assert go.wait(60)
-        return judged(changed, owners)
+        return judged(changed)
 
-    runtime.reloader._scanner.scan = held
+    runtime.reloader._looking._scanner.again = held
     save(workspace, TOOL, script("two"))
     await until(lambda: runs)
     for turn in range(5):

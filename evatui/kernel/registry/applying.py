@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import replace
+from typing import Any
 
 from evatui.kernel.admission.policy import Policy
 from evatui.kernel.admission.verdict import Candidate, Rejection
@@ -14,12 +15,13 @@ from evatui.kernel.registry.capability import Capability
 from evatui.kernel.registry.plan import BY_HAND, FROZEN, KNOWN, Action, Change
 from evatui.kernel.registry.publisher import Publisher
 from evatui.kernel.registry.registry import SUPERSEDED, Registry
+from evatui.kernel.registry.together import Slot, Together
 
 __all__ = ["Applying"]
 
 
 class Applying:
-    """At most ``at_once`` capabilities change at a time, in the order of their ids: with 1, the numbers of new
+    """At most ``at_once`` capabilities are worked on at a time, in the order of their ids: with 1, the numbers of new
     generations depend on nothing but the disk.
     """
 
@@ -30,29 +32,54 @@ class Applying:
         self._publisher = publisher
         self._places = asyncio.Semaphore(at_once)
 
-    async def apply(self, change: Change, policy: Policy, actor: Actor) -> Change:
-        async with self._places:
-            return await self._applied(change, policy, actor)
+    def together(
+        self, changes: Sequence[Change], policy: Policy, actor: Actor
+    ) -> dict[str, Coroutine[Any, Any, Change]]:
+        """The work of a set of changes, by id, that takes effect together; of most there is none."""
+        together = Together(self._registry.commit, self._places)
+        due = [change for change in changes if not self._noted(change, policy)]
+        return {change.key: self._apply(change, policy, actor, together.slot()) for change in due}
 
-    async def _applied(self, change: Change, policy: Policy, actor: Actor) -> Change:
+    def _noted(self, change: Change, policy: Policy) -> bool:
+        """What the disk holds is on record, where that is all there is to do."""
+        verdict = change.verdict
+        if change.action in (Action.ADD, Action.UPDATE, Action.REMOVE):
+            return False
+        if verdict is None:
+            self._registry.capabilities[change.key].unapplied = "missing"
+            self._registry.on_change()
+            return True
+        capability = self._registry.capability(change.key, change.path)
+        capability.disk_digest = verdict.digest
+        if isinstance(verdict, Rejection):
+            return change.reason == KNOWN and not (capability.active is not None and policy.denies(capability.id))
+        capability.candidate = verdict
+        capability.unapplied = "changed" if change.reason in (BY_HAND, FROZEN) else ""
+        return bool(change.reason) or self._at_rest(capability)
+
+    def _at_rest(self, capability: Capability) -> bool:
+        """Is nothing on its way in, refused, waiting, or tried out?"""
+        on_its_way = capability.turn.locked() or self._publisher.brings(capability)
+        return not on_its_way and capability.attempt is None and capability.rejection is None and not capability.rollout
+
+    async def _apply(self, change: Change, policy: Policy, actor: Actor, slot: Slot) -> Change:
+        async with slot:
+            return await self._applied(change, policy, actor, slot)
+
+    async def _applied(self, change: Change, policy: Policy, actor: Actor, slot: Slot) -> Change:
         if change.action is Action.REMOVE:
-            await self._remove(self._registry.capabilities[change.key], actor)
+            await self._remove(self._registry.capabilities[change.key], actor, slot)
         if change.verdict is None:
-            if change.action is Action.HOLD:
-                self._registry.capabilities[change.key].unapplied = "missing"
-                self._registry.on_change()
             return change
         capability = self._registry.capability(change.key, change.path)
         capability.disk_digest = change.verdict.digest
         if isinstance(change.verdict, Rejection):
-            if change.reason != KNOWN or (capability.active is not None and policy.denies(capability.id)):
-                await self._refuse(capability, change.verdict, policy, actor)
+            await self._refuse(capability, change.verdict, policy, actor)
             return change
         capability.candidate = change.verdict
-        capability.unapplied = "changed" if change.reason in (BY_HAND, FROZEN) else ""
-        if change.action in (Action.UNCHANGED, Action.HOLD):
-            if not change.reason:
-                await self._settle(capability, actor)
+        capability.unapplied = ""
+        if change.action is Action.UNCHANGED:
+            await self._settle(capability, actor)
             return change
         ruling, held = change.ruling, capability.held
         assert ruling is not None  # whatever may go into service was ruled on
@@ -60,7 +87,7 @@ class Applying:
             held.ruling = ruling  # it waits already; the policy may have changed what for
             return change.waiting(ruling)
         await self.before(capability, change.verdict)
-        ended = await self._publisher.bring_up(capability, change.verdict, ruling, actor)
+        ended = await self._publisher.bring_up(capability, change.verdict, ruling, actor, slot)
         change = replace(change, tried=ended.tried)
         if ended.rejected is not None:
             return replace(change, action=Action.REJECT, verdict=ended.rejected)
@@ -68,12 +95,17 @@ class Applying:
             return change.waiting(ended.held)
         return replace(change, target=ended.name.id if ended.name else None)
 
-    async def _remove(self, capability: Capability, actor: Actor) -> None:
-        """Routing stops at once; a version that is just loading is let go of first."""
+    async def _remove(self, capability: Capability, actor: Actor, slot: Slot) -> None:
+        """Routing stops first; a version that is just loading is let go of."""
         capability.wanted += 1
-        self._registry.stop(capability, actor)
-        async with capability.turn:
-            self._registry.forget(capability, actor)
+        capability.gone = True
+        leaves = bool(capability.active or capability.draining)
+        gone = self._registry.withdrawal(
+            capability, State.UNREGISTERED, actor, "removed", stands=lambda: capability.gone
+        )
+        if await slot.take_effect(gone):
+            async with capability.turn:
+                self._registry.forget(capability, actor, leaves=leaves)
 
     async def _settle(self, capability: Capability, actor: Actor) -> None:
         """The disk holds what serves: whatever was on its way in, refused, or tried out beside it, is history."""

@@ -39,13 +39,15 @@ class Attempts:
                 return attempt
             self.forget(capability, actor)
             attempt = None
-        if attempt is None and capability.parked is not None:
-            attempt, capability.parked = capability.parked, None
+        if attempt is None:
+            attempt = capability.parked
         if attempt is None:
             attempt = Attempt(State.PENDING, self._journal.at())
             self._edges.step(capability, None, State.PENDING, None, actor)
         else:
             self._edges.move(capability, attempt, State.PENDING, actor)
+        if attempt is capability.parked:
+            capability.parked = None
         attempt.name = None
         capability.attempt = attempt
         capability.again = False
@@ -64,7 +66,8 @@ class Attempts:
         """The attempt ends in Rejected; whatever serves goes on serving."""
         attempt = capability.attempt or self.begin(capability, actor, rejection.digest)
         capability.denied = False
-        self._edges.move(capability, attempt, State.REJECTED, actor, rejection.diagnostics[0].reason.value)
+        if attempt.state is not State.REJECTED:  # it was refused before, and nothing came of trying it again
+            self._edges.move(capability, attempt, State.REJECTED, actor, rejection.diagnostics[0].reason.value)
         self.tell_refused(capability, rejection, State.REJECTED, actor, attempt.name)
 
     def tell_refused(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
@@ -41,32 +40,26 @@ class Gate:
         self._book = book
         self._clock = clock
         self._grants: dict[str, str] = {}
+        self._offers: dict[str, frozenset[str]] = {}
+        """The ids that provide a capability name by their last grants."""
         self._approvals: dict[tuple[str, str], Approval] = {}
         self._found: dict[str, str] = {}
         """Versions that were there when the runtime started, by id: what they wait for does not make them new."""
 
     def load(self) -> None:
-        self._grants = self._book.last_grants()
+        for key, text in self._book.last_grants().items():
+            self._note(key, text)
         self._approvals = self._book.approvals()
         self.trust.load()
 
-    def providers(self, present: Collection[str]) -> Mapping[str, tuple[str, ...]]:
-        """Which of the ids that are ``present`` provide a capability name, by their last grants."""
-        found: dict[str, list[str]] = defaultdict(list)
-        for key in sorted(present):
-            if key in self._grants:
-                for name in json.loads(self._grants[key])["names"]:
-                    found[name].append(key)
-        return {name: tuple(keys) for name, keys in found.items()}
-
-    def rule(self, candidate: Candidate, policy: Policy, providers: Mapping[str, tuple[str, ...]]) -> Ruling:
-        """May ``candidate`` go into service now?"""
-        others = {
-            name: other
-            for name in candidate.manifest.provides
-            for other in [next((key for key in providers.get(name, ()) if key != candidate.id), None)]
-            if other is not None
-        }
+    def rule(self, candidate: Candidate, policy: Policy, present: Collection[str]) -> Ruling:
+        """May ``candidate`` go into service now? ``present`` are the ids that there are: of them one may provide a
+        name, by its last grant, that it would take over."""
+        others: dict[str, str] = {}
+        for name in candidate.manifest.provides:
+            keys = [key for key in self._offers.get(name, ()) if key != candidate.id and key in present]
+            if keys:
+                others[name] = min(keys)
         return self._rule(candidate, policy, others)
 
     def rule_again(self, candidate: Candidate, ruling: Ruling) -> Ruling:
@@ -88,10 +81,18 @@ class Gate:
                 grant.output: document_of(candidate.output.document),
             }
             self._book.record(candidate.id, name.number, text, documents, self._clock.now())
-            self._grants[candidate.id] = text
+            self._note(candidate.id, text)
         part = part_of(candidate, policy)
         if part is not None and not in_place:
             self.trust.serves(part, self._clock.now())
+
+    def _note(self, key: str, text: str) -> None:
+        before = self._grants.get(key)
+        for name in json.loads(before)["names"] if before is not None else ():
+            self._offers[name] = self._offers[name] - {key}
+        self._grants[key] = text
+        for name in json.loads(text)["names"]:
+            self._offers[name] = self._offers.get(name, frozenset()) | {key}
 
     def within(self, candidate: Candidate) -> Candidate:
         """A version that served before, with no more credentials than the last grant of its id has."""

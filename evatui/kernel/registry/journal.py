@@ -7,6 +7,7 @@ disk never holds the loop.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -64,7 +65,11 @@ class Journal:
             **extra,
         }
         cause = request() if what == "loading" else cause_of(capability_id)
-        event = self._bus.emit(f"/capability/{what}", payload, actor=actor, cause=cause)
+        try:
+            event = self._bus.emit(f"/capability/{what}", payload, actor=actor, cause=cause)
+        except Exception as error:  # what is told has happened, and whoever listens cannot take it back
+            self.defect("events", error)
+            return
         if what == "loading" or (what == "draining" and cause is None):
             begins(capability_id, event.event_id)
 
@@ -113,7 +118,8 @@ class Journal:
 
     def defect(self, where: str, error: BaseException | None) -> None:
         """A defect of the kernel itself, by the name of its exception: what it says may hold anything."""
-        self._bus.emit("/runtime/defect", {"where": where, "error": type(error).__name__})
+        with contextlib.suppress(Exception):  # where even that cannot be told, there is nobody to tell
+            self._bus.emit("/runtime/defect", {"where": where, "error": type(error).__name__})
 
     def later(self, work: Callable[..., object], *given: Any) -> None:
         """Runs ``work`` in the same thread, after all that came before; it must not raise."""

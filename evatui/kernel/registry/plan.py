@@ -18,7 +18,7 @@ from evatui.kernel.registry.examples import Tried
 from evatui.kernel.registry.ruling import Ruling
 from evatui.kernel.storage.history import ABSENT
 
-__all__ = ["BY_HAND", "FROZEN", "KNOWN", "Action", "Change", "compare", "main_verdicts", "plan_digest"]
+__all__ = ["BY_HAND", "FROZEN", "KNOWN", "Action", "Change", "change_of", "compare", "main_verdicts", "plan_digest"]
 
 _BY_RUNNING = frozenset({Reason.LUA_LOAD_FAILED, Reason.HEALTH_FAILED, Reason.EXAMPLES_FAILED})
 """Refusals that only loading could give: the same bytes are not loaded again by themselves."""
@@ -126,7 +126,7 @@ def compare(
     someone asked for is applied, empty where all is.
     """
     changes = [
-        _change(key, verdict, capabilities.get(key), "" if explicit else still, explicit)
+        change_of(key, verdict, capabilities.get(key), explicit=explicit, still=still)
         for key, verdict in sorted(named.items())
     ]
     gone = Action.REMOVE if explicit or not still else Action.HOLD
@@ -142,15 +142,16 @@ def _serving(capability: Capability | None) -> str | None:
     return capability.active.name.id if capability and capability.active else None
 
 
-def _change(
-    key: str, verdict: Candidate | Rejection, capability: Capability | None, still: str, explicit: bool
+def change_of(
+    key: str, verdict: Candidate | Rejection, capability: Capability | None, *, explicit: bool, still: str
 ) -> Change:
+    """What becomes of one id; as in `compare`."""
     serving = _serving(capability)
     if isinstance(verdict, Rejection):
         known = capability is not None and capability.rejection == verdict
         return Change(key, verdict.path, Action.REJECT, verdict, serving, reason=KNOWN if known else "")
     action, reason = _judge(verdict, capability, explicit)
-    if action in (Action.ADD, Action.UPDATE) and still:
+    if action in (Action.ADD, Action.UPDATE) and still and not explicit:
         action, reason = Action.HOLD, still
     before = capability.active.candidate if capability and capability.active else None
     diff = difference(before, verdict) if action is Action.UPDATE else {}

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Final
 
 from evatui.kernel.admission.verdict import Candidate, Rejection
@@ -27,7 +28,9 @@ from evatui.kernel.registry.generation import Generation, GenerationId
 from evatui.kernel.registry.journal import Journal
 from evatui.kernel.registry.leaving import Leaving
 from evatui.kernel.registry.limiter import Limiter
+from evatui.kernel.registry.move import Move
 from evatui.kernel.registry.refusals import Refusals
+from evatui.kernel.registry.rollout.trial import Trial
 from evatui.kernel.registry.table import EMPTY_TABLE, Table
 from evatui.kernel.registry.trail import Trail
 
@@ -109,26 +112,50 @@ class Registry:
 
     # -- the one switch ---------------------------------------------------------------------
 
-    def publish(
-        self, capability: Capability, candidate: Candidate, program: LoadedProgram, name: GenerationId, actor: Actor
-    ) -> Generation:
-        """New serves, old drains, and so does a canary beside it: one assignment of one immutable table.
+    def commit(self, moves: Sequence[Move]) -> tuple[bool, ...]:
+        """One assignment of one immutable table, with all of ``moves`` that still stand; says which did.
 
-        All that can fail has happened before; what follows the assignment only tells of it.
+        Raises with the old table in place, and then nothing has changed. What follows the assignment cannot take it
+        back: what goes wrong there is told as a defect.
         """
+        stand = tuple(move.stands() for move in moves)
+        taking = [move for move, stands in zip(moves, stand, strict=True) if stands]
+        if taking:
+            active = {key: new for move in taking for key, new in move.active.items()}
+            canaries = {key: new for move in taking for key, new in move.canaries.items()}
+            self.table = self.table.changed(active, canaries)
+        for move in taking:
+            try:
+                move.context.run(move.follow)
+            except Exception as error:
+                self.journal.defect("publish", error)
+        return stand
+
+    def publication(
+        self,
+        capability: Capability,
+        candidate: Candidate,
+        program: LoadedProgram,
+        name: GenerationId,
+        actor: Actor,
+        trial: Trial | None,
+        stands: Callable[[], bool],
+    ) -> Move:
+        """New serves, old drains, and so does a canary beside it."""
         generation = Generation(name, candidate, program, State.ACTIVE, self.journal.at())
-        table = self.table.with_active(generation)
+        follow = partial(self._published, capability, generation, trial, actor)
+        return Move(follow, {capability.id: generation}, {capability.id: None}, stands)
+
+    def _published(self, capability: Capability, generation: Generation, trial: Trial | None, actor: Actor) -> None:
         old = capability.active
-        self.table = table
-        capability.active = generation
-        capability.limiter.resize(candidate.manifest.limits.concurrency)
-        capability.since = generation.since
-        self.enter(capability, generation, actor, old)
+        capability.active, capability.trial = generation, trial
+        capability.limiter.resize(generation.manifest.limits.concurrency)
+        capability.since = generation.since = self.journal.at()
         capability.keep(generation)
+        self.enter(capability, generation, actor, old)
         self.leaving.canary(capability, actor, SUPERSEDED)
         if old is not None:
             self.leaving.drain(capability, old, State.UNREGISTERED, actor, successor=generation)
-        return generation
 
     def enter(self, capability: Capability, generation: Generation, actor: Actor, old: Generation | None) -> None:
         """It serves: its attempt is over, and nothing rests or is refused beside it."""
@@ -165,29 +192,35 @@ class Registry:
 
         The task's result is the number of calls that were cut; None where nothing served.
         """
-        old = capability.active
+        self.table = self.table.without(capability.id)
+        return self._leave(capability, end, actor, reason, timeout_ms)
+
+    def withdrawal(
+        self, capability: Capability, end: State, actor: Actor, reason: str, stands: Callable[[], bool]
+    ) -> Move:
+        """The same, as one of the changes that take effect together."""
+        follow = partial(self._leave, capability, end, actor, reason)
+        return Move(follow, {capability.id: None}, {capability.id: None}, stands)
+
+    def _leave(
+        self, capability: Capability, end: State, actor: Actor, reason: str, timeout_ms: int | None = None
+    ) -> asyncio.Task[int] | None:
+        old, capability.active = capability.active, None
         if old is None:
             return None
-        self.table = self.table.without(capability.id)
-        capability.active = None
         self.leaving.canary(capability, actor, reason, timeout_ms)
         return self.leaving.drain(capability, old, end, actor, reason=reason, timeout_ms=timeout_ms)
 
     def end_canary(self, capability: Capability, actor: Actor, why: str) -> None:
         """What serves beside it takes all calls, from now on."""
-        self.table = self.table.without_canary(capability.id)
+        self.table = self.table.changed({}, {capability.id: None})
         self.leaving.canary(capability, actor, why)
 
-    def stop(self, capability: Capability, actor: Actor) -> None:
-        """The manifest is gone: no new calls from now on."""
-        capability.gone = True
-        self.withdraw(capability, State.UNREGISTERED, actor, "removed")
-
-    def forget(self, capability: Capability, actor: Actor) -> None:
-        """Lets go of what does not serve; the capability is unregistered once the last call has ended."""
+    def forget(self, capability: Capability, actor: Actor, *, leaves: bool) -> None:
+        """Lets go of what does not serve; where nothing ``leaves``, whose end would tell of it, it is unregistered."""
         self.attempts.forget(capability, actor)
         self.edges.drop_parked(capability, actor)
-        if not capability.draining:
+        if not leaves:
             self.leaving.unregistered(capability, None, actor)
 
     async def close(self, timeout_ms: int) -> int:

@@ -126,7 +126,7 @@ class Restoring:
             return False
         try:
             candidate = await self.admitted(capability, kept)
-            ruling = await asyncio.to_thread(self._gate.rule, candidate, self._policy(), {})
+            ruling = await asyncio.to_thread(self._gate.rule, candidate, self._policy(), ())
             if ruling.held:  # what it may do was taken back meanwhile, and here is nobody to decide
                 return False
             self._registry.capability(capability.id, candidate.path)

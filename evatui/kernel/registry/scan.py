@@ -14,8 +14,9 @@ from evatui.kernel.admission.verdict import Candidate, Rejection
 from evatui.kernel.model.adapter import Adapter
 from evatui.kernel.model.diagnostic import Diagnostic
 from evatui.kernel.model.sandbox import SandboxFacts
+from evatui.kernel.registry.seen import Index, Seen
 from evatui.kernel.workspace.codes import reading_diagnostic
-from evatui.kernel.workspace.discover import discover
+from evatui.kernel.workspace.discover import Discovery, discover
 from evatui.kernel.workspace.files import FileProblem, Signature, SourceFile, Tree
 from evatui.kernel.workspace.home import OperatorHome
 from evatui.kernel.workspace.layout import Layout
@@ -44,15 +45,6 @@ class Scan:
     idle: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    snapshot: Snapshot
-    verdict: Candidate | Rejection
-    epoch: str
-    names: frozenset[str]
-    """Of all its files: as the manifest writes them, and where they really lie."""
-
-
 class Scanner:
     """Reads and judges; blocking, so it runs in a thread, one scan at a time."""
 
@@ -65,8 +57,10 @@ class Scanner:
         self._policy_signatures: tuple[Mapping[str, Signature | None], Signature | None] = ({}, None)
         self._adapters = AdaptersResult()
         self._adapter_signatures: Mapping[str, Signature | None] = {}
-        self._seen: dict[str, _Seen] = {}
+        self._seen: dict[str, Seen] = {}
+        self._index: Index | None = None
         self._last: Scan | None = None
+        self._listed: Discovery | None = None
 
     def scan(self, changed: frozenset[str], owners: Mapping[str, str]) -> Scan:
         """Judges every manifest. ``changed``: re-read at least these paths; empty re-reads all of them.
@@ -86,10 +80,10 @@ class Scanner:
             time.sleep(_SETTLE_SECONDS)  # one that is gone may be a save that has removed the old file already
             found = discover(tree, self._layout)
         in_force = self._policy_of(found.policies, changed)
-        policy, policy_problems = in_force.policy, in_force.diagnostics
+        policy = in_force.policy
         adapters = self._adapters_of(found.adapters, changed)
         still = self._still(changed, policy.epoch)
-        seen: dict[str, _Seen] = {}
+        seen: dict[str, Seen] = {}
         for path in found.manifests:
             if path in still:
                 seen[path] = still[path]
@@ -98,25 +92,87 @@ class Scanner:
                 snapshot = take_snapshot(tree, self._layout, path)
             except FileProblem:
                 continue  # it went away since the folder was listed
-            verdict = admit(
-                snapshot,
-                layout=self._layout,
-                policy=policy,
-                sandbox=self._sandbox,
-                policy_diagnostics=policy_problems,
-            )
-            seen[path] = _Seen(snapshot, verdict, policy.epoch, _names(snapshot))
-        self._seen = seen
+            verdict = self._admitted(snapshot, in_force)
+            seen[path] = Seen(snapshot, verdict, policy.epoch)
+        self._seen, self._index, self._listed = seen, None, found
         judged = duplicates([entry.verdict for entry in seen.values()], owners)
         return Scan(
             {verdict.path: verdict for verdict in judged},
             policy,
             adapters.adapters,
-            (*found.problems, *policy_problems, *adapters.diagnostics),
+            (*found.problems, *in_force.diagnostics, *adapters.diagnostics),
             _idle(found.others, seen.values()),
         )
 
-    def _still(self, changed: frozenset[str], epoch: str) -> dict[str, _Seen]:
+    def again(self, changed: frozenset[str]) -> list[tuple[Candidate, Candidate]] | None:
+        """What the files ``changed`` make of sound manifests that stay sound: of each the last verdict and the new one.
+
+        None where something else may come of them (a manifest that is new, gone, refused or has another id, other
+        names or other files; a policy; a folder): then it takes a `scan`.
+        """
+        last, known = self._last, self._policy
+        if last is None or known is None or not self._tree.follow():
+            return None
+        with Visit(self._tree) as visit:
+            paths = None if self._rules_moved(visit, changed) else self._manifests_of(changed, visit)
+            if paths is None:
+                return None
+            pairs: list[tuple[Candidate, Candidate]] = []
+            for path in sorted(paths):
+                before = last.verdicts.get(path)
+                after = self._judged_again(visit, path, known) if before is self._seen[path].verdict else None
+                if not isinstance(before, Candidate) or after is None or _ties(before) != _ties(after):
+                    return None
+                pairs.append((before, after))
+        self._last = replace(last, verdicts={**last.verdicts, **{after.path: after for _, after in pairs}})
+        return pairs
+
+    def moved(self) -> bool:
+        """Is there anything else on disk than what was read last? By what is listed, and by signatures."""
+        seen, listed = self._seen, self._listed
+        with Visit(self._tree) as visit:
+            if discover(visit, self._layout) != listed or self._rules_moved(visit, frozenset()):
+                return True
+            known = {file: found for entry in seen.values() for file, found in entry.snapshot.signatures.items()}
+            return visit.signatures(known) != known
+
+    def _manifests_of(self, changed: frozenset[str], tree: Tree) -> set[str] | None:
+        if self._index is None:
+            self._index = Index(self._seen)
+        return self._index.manifests_of(changed, tree)
+
+    def _judged_again(self, tree: Tree, path: str, in_force: PolicyResult) -> Candidate | None:
+        """None where it is refused, or made of other files than before."""
+        known = self._seen[path]
+        try:
+            snapshot = take_snapshot(tree, self._layout, path)
+        except FileProblem:
+            return None
+        verdict = self._admitted(snapshot, in_force)
+        entry = Seen(snapshot, verdict, in_force.policy.epoch)
+        if not isinstance(verdict, Candidate) or entry.names != known.names or known.epoch != entry.epoch:
+            return None
+        self._seen = {**self._seen, path: entry}
+        return verdict
+
+    def _admitted(self, snapshot: Snapshot, in_force: PolicyResult) -> Candidate | Rejection:
+        return admit(
+            snapshot,
+            layout=self._layout,
+            policy=in_force.policy,
+            sandbox=self._sandbox,
+            policy_diagnostics=in_force.diagnostics,
+        )
+
+    def _rules_moved(self, tree: Tree, changed: frozenset[str]) -> bool:
+        """Is a policy or an adapter another one by now, or named as changed?"""
+        policies, operators = self._policy_signatures
+        known = {**policies, **self._adapter_signatures}
+        if not changed.isdisjoint(known) or tree.signatures(known) != known:
+            return True
+        return (self._home.policy_signature() if self._home else None) != operators
+
+    def _still(self, changed: frozenset[str], epoch: str) -> dict[str, Seen]:
         """What need not be read again: judged by the same policy, no file named as changed, no signature moved."""
         if not changed:
             return {}
@@ -165,8 +221,10 @@ class Scanner:
         return self._adapters
 
 
-def _names(snapshot: Snapshot) -> frozenset[str]:
-    return frozenset((*snapshot.signatures, snapshot.manifest.path, *(file.path for file in snapshot.files.values())))
+def _ties(candidate: Candidate) -> object:
+    """What other capabilities have to do with it."""
+    manifest = candidate.manifest
+    return manifest.id, manifest.provides, manifest.permissions.adapters.capabilities
 
 
 def _gone() -> Diagnostic:
@@ -177,6 +235,6 @@ def _gone() -> Diagnostic:
     )
 
 
-def _idle(others: Iterable[str], seen: Iterable[_Seen]) -> tuple[str, ...]:
+def _idle(others: Iterable[str], seen: Iterable[Seen]) -> tuple[str, ...]:
     named = {file.path for entry in seen for file in entry.snapshot.files.values()}
     return tuple(path for path in others if path not in named)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import Any, Final
 
 from evatui.kernel.admission.policy import Policy
@@ -18,6 +19,7 @@ from evatui.kernel.registry.capability import Capability
 from evatui.kernel.registry.gate import Gate
 from evatui.kernel.registry.generation import Generation, GenerationId
 from evatui.kernel.registry.keeping import Keeping
+from evatui.kernel.registry.move import Move
 from evatui.kernel.registry.registry import SUPERSEDED, Registry
 from evatui.kernel.registry.rollout.cohort import told
 from evatui.kernel.registry.rollout.rollout import Decision, Rollout
@@ -53,21 +55,34 @@ class Canaries:
             return False
         return active.manifest.state_schema == candidate.manifest.state_schema
 
-    def start(
-        self, capability: Capability, candidate: Candidate, program: LoadedProgram, name: GenerationId, actor: Actor
-    ) -> None:
-        """It takes its part of the calls from now on: one assignment. A canary before it drains."""
-        registry, serving, spec = self._registry, capability.active, candidate.manifest.reload.canary
-        assert serving is not None  # as `wanted` said
-        assert spec is not None
-        generation = Generation(name, candidate, program, State.ACTIVE, registry.journal.at())
-        registry.table = registry.table.with_canary(generation)
+    def coming(
+        self,
+        capability: Capability,
+        candidate: Candidate,
+        program: LoadedProgram,
+        name: GenerationId,
+        actor: Actor,
+        stands: Callable[[], bool],
+    ) -> Move:
+        """It takes its part of the calls; a canary before it drains."""
+        generation = Generation(name, candidate, program, State.ACTIVE, self._registry.journal.at())
+        return Move(
+            partial(self._started, capability, generation, actor),
+            canaries={capability.id: generation},
+            stands=lambda: stands() and capability.active is not None,
+        )
+
+    def _started(self, capability: Capability, generation: Generation, actor: Actor) -> None:
+        registry, serving, reload = self._registry, capability.active, generation.manifest.reload
+        assert serving is not None  # or it would not have stood
+        assert reload.canary is not None  # as `wanted` said
         registry.leaving.canary(capability, actor, SUPERSEDED)
+        generation.since = registry.journal.at()
         capability.rollout = Rollout(
-            generation, spec, candidate.manifest.reload.analysis, generation.since, self._clock.monotonic()
+            generation, reload.canary, reload.analysis, generation.since, self._clock.monotonic()
         )
         registry.enter(capability, generation, actor, serving)
-        registry.journal.canary("started", capability, generation, serving, actor, told(spec))
+        registry.journal.canary("started", capability, generation, serving, actor, told(reload.canary))
         self._arm(capability)
 
     # -- by themselves ----------------------------------------------------------------------
