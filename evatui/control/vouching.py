@@ -35,7 +35,7 @@ def vouch(root: Path, written: Collection[str], home: OperatorHome) -> list[str]
     layout = open_layout(root)
     tree = Tree(layout.root)
     try:
-        scan = Scanner(layout, tree, sandbox_facts(), home).scan(frozenset(), {})
+        scan = Scanner(layout, tree, sandbox_facts(), home).scan(None, {})
     finally:
         tree.close()
     found = (part_of(one, scan.policy) for one in scan.verdicts.values() if isinstance(one, Candidate))

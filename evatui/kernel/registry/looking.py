@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from dataclasses import dataclass, replace
 
 from evatui.kernel.admission.dependencies import linked
@@ -19,6 +19,8 @@ __all__ = ["SETTLE_SECONDS", "Look", "Looking"]
 
 SETTLE_SECONDS = 0.05
 """A file that is gone counts as gone only when it still is after this long: editors replace by unlink and create."""
+_A_FEW = 8
+_LEISURE_SECONDS = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +42,8 @@ class Looking:
         self._named: dict[str, Verdict] = {}
         """The verdicts of the last look, by id."""
 
-    async def at_all(self, changed: frozenset[str], *, explicit: bool, still: str, settle: bool = True) -> Look:
-        """Reads the files ``changed`` again, and whatever else has moved; an empty set: all files.
+    async def at_all(self, changed: frozenset[str] | None, *, explicit: bool, still: str, settle: bool = True) -> Look:
+        """Reads the files ``changed`` again, and whatever else has moved by its signature; None: all files.
 
         ``explicit``: someone asked, so a refused or unwatched version is tried again. ``settle``: what is gone is
         looked for once more.
@@ -71,6 +73,17 @@ class Looking:
         """Is there anything else on disk than what was read last? By signatures; nothing is read."""
         return await asyncio.to_thread(self._scanner.moved)
 
+    async def unlike(self) -> AsyncIterator[frozenset[str]]:
+        """Reads all files again, a few at a time and at leisure, and names those that are not what was read last.
+
+        A change that moved no signature is rare and can wait; a save that comes meanwhile cannot.
+        """
+        manifests = self._scanner.manifests
+        for first in range(0, len(manifests), _A_FEW):
+            if unlike := await asyncio.to_thread(self._scanner.unlike, manifests[first : first + _A_FEW]):
+                yield unlike
+            await asyncio.sleep(_LEISURE_SECONDS)
+
     async def _ruled(self, changes: list[Change], policy: Policy, present: Collection[str]) -> list[Change]:
         if all(change.action is Action.UNCHANGED for change in changes):
             return changes
@@ -85,7 +98,7 @@ class Looking:
             for change in changes
         ]
 
-    async def _scan(self, changed: frozenset[str], *, settle: bool) -> Scan:
+    async def _scan(self, changed: frozenset[str] | None, *, settle: bool) -> Scan:
         scan = await asyncio.to_thread(self._scanner.scan, changed, self._owners())
         if settle and self._lost(scan):
             await asyncio.sleep(SETTLE_SECONDS)

@@ -71,11 +71,12 @@ class Reloader:
         self._turn = asyncio.Lock()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._rest: asyncio.Task[None] | None = None
+        self._reading: asyncio.Task[None] | None = None
 
     async def plan(self, ids: Sequence[str] = ()) -> Plan:
         """Everything up to the switch, shadow load and health included; nothing is changed."""
         async with self._turn:
-            look = await self._looking.at_all(frozenset(), explicit=True, still=self._still, settle=False)
+            look = await self._looking.at_all(None, explicit=True, still=self._still, settle=False)
         changes = _wanted(look.changes, ids)
         tried = await asyncio.gather(*(self._trying.tried(change) for change in changes))
         return Plan(plan_digest(changes, look.scan.policy.epoch), tuple(tried), False)
@@ -93,15 +94,15 @@ class Reloader:
         What is sound takes effect together. ``expected`` is the digest of a plan: raises `CallFailed` ``Conflict``
         where the disk has moved since. A defect of the kernel itself is raised once all others have ended.
         """
-        digest, changes, work = await self._look(frozenset(), actor, explicit, ids, expected)
+        digest, changes, work = await self._look(None, actor, explicit, ids, expected)
         ended = dict(zip(work, await _all(work.values()), strict=True))
         return Plan(digest, tuple(ended.get(change.key, change) for change in changes), True)
 
     async def follow(self, changed: frozenset[str]) -> None:
         """Applies what has changed on disk, and waits for nothing of it: a slow load holds up no other one.
 
-        ``changed`` names files that must be read again, none of them: all. Where nothing but those can have to do
-        with it, the rest of the disk is compared later.
+        ``changed`` names files that must be read again. Where nothing but those can have to do with it, the rest of
+        the disk is compared later. An empty set says to look at everything: by signatures now, by the bytes at leisure.
         """
         for path in changed:
             owner = self._registry.capabilities.get(self._examples.owner(path) or "")
@@ -112,6 +113,16 @@ class Reloader:
             _, _, work = await self._look(changed, KERNEL, False, (), None)
         for task in work.values():
             task.add_done_callback(self._report)
+        if not changed and (self._reading is None or self._reading.done()):
+            self._reading = asyncio.get_running_loop().create_task(self._read_again())
+
+    async def _read_again(self) -> None:
+        """What changed without moving a signature."""
+        try:
+            async for unlike in self._looking.unlike():
+                await self.follow(unlike)
+        except Exception as error:  # the next one may succeed
+            self._registry.journal.defect("reload", error)
 
     @property
     def _still(self) -> str:
@@ -144,7 +155,7 @@ class Reloader:
             self._registry.journal.defect("reload", error)
 
     async def _look(
-        self, changed: frozenset[str], actor: Actor, explicit: bool, ids: Sequence[str], expected: str | None
+        self, changed: frozenset[str] | None, actor: Actor, explicit: bool, ids: Sequence[str], expected: str | None
     ) -> tuple[str, list[Change], dict[str, asyncio.Task[Change]]]:
         async with self._turn:
             look = await self._looking.at_all(changed, explicit=explicit, still=self._still)
@@ -200,10 +211,11 @@ class Reloader:
 
     async def close(self) -> None:
         """Ends what is loading; nothing of it has been published."""
-        if self._rest is not None:
-            self._rest.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._rest
+        for looking in (self._rest, self._reading):
+            if looking is not None:
+                looking.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await looking
         tasks = (*self._tasks,)
         for task in tasks:
             task.cancel()

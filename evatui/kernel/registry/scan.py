@@ -62,8 +62,13 @@ class Scanner:
         self._last: Scan | None = None
         self._listed: Discovery | None = None
 
-    def scan(self, changed: frozenset[str], owners: Mapping[str, str]) -> Scan:
-        """Judges every manifest. ``changed``: re-read at least these paths; empty re-reads all of them.
+    @property
+    def manifests(self) -> tuple[str, ...]:
+        """The paths of those that were there last."""
+        return tuple(self._seen)
+
+    def scan(self, changed: frozenset[str] | None, owners: Mapping[str, str]) -> Scan:
+        """Judges every manifest. ``changed``: re-read these paths, and whatever moved by its signature; None: all.
 
         ``owners`` maps a folded id to the manifest path of the capability that serves under it. A workspace folder
         that was made anew is followed; one that is gone says nothing about what is in it, so all stays as it was.
@@ -74,7 +79,7 @@ class Scanner:
             self._last = self._judged(visit, changed, owners)
         return self._last
 
-    def _judged(self, tree: Tree, changed: frozenset[str], owners: Mapping[str, str]) -> Scan:
+    def _judged(self, tree: Tree, changed: frozenset[str] | None, owners: Mapping[str, str]) -> Scan:
         found = discover(tree, self._layout)
         if not {*self._policy_signatures[0], *self._adapter_signatures} <= {*found.policies, *found.adapters}:
             time.sleep(_SETTLE_SECONDS)  # one that is gone may be a save that has removed the old file already
@@ -136,6 +141,12 @@ class Scanner:
             known = {file: found for entry in seen.values() for file, found in entry.snapshot.signatures.items()}
             return visit.signatures(known) != known
 
+    def unlike(self, manifests: Iterable[str]) -> frozenset[str]:
+        """The files of ``manifests`` whose bytes are not those that were read last. For any thread, at any time."""
+        with Visit(self._tree) as visit:
+            files = {file for path in manifests if path in self._seen for file in self._seen[path].files}
+            return frozenset(file.path for file in files if not _has_bytes(visit, file))
+
     def _manifests_of(self, changed: frozenset[str], tree: Tree) -> set[str] | None:
         if self._index is None:
             self._index = Index(self._seen)
@@ -172,9 +183,9 @@ class Scanner:
             return True
         return (self._home.policy_signature() if self._home else None) != operators
 
-    def _still(self, changed: frozenset[str], epoch: str) -> dict[str, Seen]:
+    def _still(self, changed: frozenset[str] | None, epoch: str) -> dict[str, Seen]:
         """What need not be read again: judged by the same policy, no file named as changed, no signature moved."""
-        if not changed:
+        if changed is None:
             return {}
         same = {path: seen for path, seen in self._seen.items() if seen.epoch == epoch}
         now = self._tree.signatures({file for seen in same.values() for file in seen.snapshot.signatures})
@@ -185,8 +196,8 @@ class Scanner:
             and all(now[file] == known for file, known in seen.snapshot.signatures.items())
         }
 
-    def _policy_of(self, paths: tuple[str, ...], changed: frozenset[str]) -> PolicyResult:
-        """The policy in force; its files are read again where one is named as changed, or its signature moved.
+    def _policy_of(self, paths: tuple[str, ...], changed: frozenset[str] | None) -> PolicyResult:
+        """The policy in force; its files are read again where none or one of them is named, or a signature moved.
 
         The operator's own lies outside the workspace, where nothing is watched: its signature is compared each time.
         """
@@ -211,8 +222,8 @@ class Scanner:
             return self._home.read_policy(_FILE_BYTES)
         return found
 
-    def _adapters_of(self, paths: tuple[str, ...], changed: frozenset[str]) -> AdaptersResult:
-        """Read again where a file is named as changed, or a signature moved."""
+    def _adapters_of(self, paths: tuple[str, ...], changed: frozenset[str] | None) -> AdaptersResult:
+        """Read again where no file or one of these is named as changed, or a signature moved."""
         signatures = self._tree.signatures(paths)
         named = not changed or not changed.isdisjoint(paths)
         if named or signatures != self._adapter_signatures:
@@ -225,6 +236,13 @@ def _ties(candidate: Candidate) -> object:
     """What other capabilities have to do with it."""
     manifest = candidate.manifest
     return manifest.id, manifest.provides, manifest.permissions.adapters.capabilities
+
+
+def _has_bytes(tree: Tree, file: SourceFile) -> bool:
+    try:
+        return tree.read(file.path, _FILE_BYTES).digest == file.digest
+    except FileProblem:
+        return False
 
 
 def _gone() -> Diagnostic:

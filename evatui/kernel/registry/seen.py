@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from evatui.kernel.admission.verdict import Verdict
-from evatui.kernel.workspace.files import FileProblem, ProblemKind, Tree
+from evatui.kernel.workspace.files import FileProblem, ProblemKind, SourceFile, Tree
 from evatui.kernel.workspace.snapshot import Snapshot
 
 __all__ = ["Index", "Seen"]
@@ -22,9 +22,12 @@ class Seen:
     @property
     def names(self) -> frozenset[str]:
         """Of all its files: as the manifest writes them, and where they really lie."""
-        snapshot = self.snapshot
-        files = (file.path for file in snapshot.files.values())
-        return frozenset((*snapshot.signatures, snapshot.manifest.path, *files))
+        return frozenset((*self.snapshot.signatures, *(file.path for file in self.files)))
+
+    @property
+    def files(self) -> tuple[SourceFile, ...]:
+        """All that could be read of it."""
+        return (self.snapshot.manifest, *self.snapshot.files.values())
 
 
 class Index:
