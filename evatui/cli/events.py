@@ -13,6 +13,7 @@ from evatui.cli.answer import Answer
 from evatui.cli.following import follow as follow_items
 from evatui.cli.options import Settings, Word
 from evatui.cli.screen import Screen
+from evatui.cli.show import who
 
 __all__ = ["events"]
 
@@ -50,11 +51,9 @@ def _line(screen: Screen, event: Mapping[str, Any]) -> None:
 
 
 def _cells(event: Mapping[str, Any]) -> tuple[str, ...]:
-    actor = event["actor"]
-    who = ":".join(part for part in (actor["type"], actor["id"]) if part)
     about = event["payload"]
     what = _change(about) if event["topic"].startswith("/capability/") else json.dumps(about, ensure_ascii=False)
-    return str(event["seq"]), event["at"], event["topic"], who, event["cause"] or "–", _cut(what)
+    return str(event["seq"]), event["at"], event["topic"], who(event["actor"]), event["cause"] or "–", _cut(what)
 
 
 def _change(about: Mapping[str, Any]) -> str:

@@ -15,6 +15,7 @@ _FILTERS = {
     "capability": ("ID|NAME", "Of this capability, by its id or a name that was called."),
     "generation": ("GENERATION", "Of this generation."),
     "request": ("REQUEST", "Of this request id."),
+    "trace": ("TRACE", "Of this trace id: a call, and those that were made for it."),
     "actor": ("ACTOR", "By this actor: an id, a type such as cli, or type:id."),
     "code": ("CODE", "With this code, or first part of one: call.denied, capability."),
     "outcome": ("OUTCOME", "With this outcome: ok, error, denied, intent, unknown."),

@@ -28,6 +28,7 @@ __all__ = [
     "show_receipt",
     "show_status",
     "state_words",
+    "who",
 ]
 
 _STATES = {
@@ -270,16 +271,21 @@ def show_audit(screen: Screen, records: Sequence[Mapping[str, Any]]) -> None:
 
 
 def audit_cells(record: Mapping[str, Any]) -> tuple[str, ...]:
-    actor = record.get("actor") or {}
     spent = record.get("duration_us")
     return (
         str(record.get("seq", "")),
         str(record.get("at", "")),
         str(record.get("code", "")),
         str(record.get("outcome", "")),
-        ":".join(part for part in (actor.get("type"), actor.get("id")) if part),
+        who(record.get("actor")),
         str(record.get("capability") or record.get("capability_id") or "–"),
         str(record.get("generation") or "–"),
         "–" if spent is None else f"{spent / 1000:.1f}",
         str(record.get("error_kind") or ""),
     )
+
+
+def who(actor: Mapping[str, Any] | None) -> str:
+    """``cli:ann``; the kernel has no other name."""
+    parts = ((actor or {}).get("type"), (actor or {}).get("id"))
+    return ":".join(dict.fromkeys(str(part) for part in parts if part)) or "somebody"

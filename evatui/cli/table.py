@@ -110,6 +110,7 @@ _LINES = (
     Line("audit verify", ("audit verify", "audit verify export.jsonl --key KEY"), "audit.verify"),
     Line("audit export", ("audit export > export.jsonl",)),
     Line("events", ("events", "events --topic '/capability/**' --follow"), "events"),
+    Line("why", ("why topic-normalize", "why g3", "why req_5f1c9e2b7a"), "why"),
     Line("metrics", ("metrics",), "metrics"),
     Line("schema print", ("schema print manifest", "schema print"), workspace=False),
     Line("explain", ("explain EVA-204",), workspace=False),

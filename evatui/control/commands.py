@@ -92,6 +92,7 @@ _ALL = (
         Danger.TYPED,
         effects=True,
     ),
+    Command("why", "How a capability, a generation or a request came to be as it is, and what to do"),
     Command("audit.tail", "The newest audit records", followed=True),
     Command("audit.query", "The audit records that match, by capability, generation, request, actor, code, time"),
     Command("audit.verify", "Is every audit record the one that was written, and in its place"),

@@ -9,7 +9,7 @@ from evatui.kernel.registry.capability import Capability, Remembered
 from evatui.kernel.storage.history import Recorded
 from evatui.runtime import Runtime
 
-__all__ = ["past"]
+__all__ = ["past", "states"]
 
 _MOST = 200
 
@@ -22,17 +22,18 @@ def past(runtime: Runtime, capability_id: str) -> dict[str, Any]:
     capability = runtime.registry.capabilities.get(capability_id)
     known = capability or runtime.registry.remembered.get(capability_id, Remembered())
     kept = {one.digest for one in known.kept}
-    states = _states(capability)
+    live = states(capability)
     return {
         "id": capability_id,
         "generations": [
-            _row(one, states.get(one.generation_id, State.UNREGISTERED), kept, known.quarantined)
+            _row(one, live.get(one.generation_id, State.UNREGISTERED), kept, known.quarantined)
             for one in runtime.history.generations(capability_id, _MOST)
         ],
     }
 
 
-def _states(capability: Capability | None) -> dict[str, State]:
+def states(capability: Capability | None) -> dict[str, State]:
+    """Of its generations that have not ended, by id."""
     if capability is None:
         return {}
     found = {generation.name.id: generation.state for generation in capability.generations}

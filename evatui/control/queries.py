@@ -14,6 +14,7 @@ from evatui.control.params import Params, read_needed, read_text
 from evatui.control.past import past
 from evatui.control.recorded import Recorded
 from evatui.control.render import rendered_manifest
+from evatui.control.story.asking import told
 from evatui.kernel.model.call import Actor
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.text import clean_line
@@ -39,6 +40,7 @@ class Queries:
             "capability.graph": self._graph,
             "capability.history": self._history,
             "capability.explain_rejected": self._explain,
+            "why": self._why,
             **Recorded(runtime).answers,
         }
 
@@ -65,6 +67,9 @@ class Queries:
     async def _diff(self, params: Params, actor: Actor) -> dict[str, Any]:
         capability = known(self._runtime, read_needed(params, "id"))
         return await compared(self._runtime.store, capability, read_text(params, "old"), read_text(params, "new"))
+
+    async def _why(self, params: Params, actor: Actor) -> dict[str, Any]:
+        return await told(self._runtime, read_needed(params, "what"))
 
     async def _graph(self, params: Params, actor: Actor) -> dict[str, Any]:
         return graphed(self._runtime)

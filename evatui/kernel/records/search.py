@@ -27,6 +27,7 @@ class Filter:
     capability: str | None = None
     generation: str | None = None
     request: str | None = None
+    trace: str | None = None
     actor: str | None = None
     code: str | None = None
     outcome: str | None = None
@@ -39,6 +40,7 @@ class Filter:
             self.capability in (None, record.get("capability_id"), record.get("capability"))
             and self.generation in (None, record.get("generation"))
             and self.request in (None, record.get("request_id"))
+            and self.trace in (None, record.get("trace_id"))
             and self.outcome in (None, record.get("outcome"))
             and (self.code is None or f"{record.get('code')}.".startswith(f"{self.code}."))
             and (self.actor is None or self.actor in _names(record.get("actor")))
@@ -49,7 +51,7 @@ class Filter:
     @property
     def needle(self) -> bytes:
         """What each line that matches holds, as it is written; it may be empty."""
-        for value in (self.request, self.generation, self.capability, self.outcome):
+        for value in (self.request, self.trace, self.generation, self.capability, self.outcome):
             if value is not None:
                 return orjson.dumps(value)
         return b""

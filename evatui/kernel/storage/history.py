@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -16,6 +17,8 @@ __all__ = ["ABSENT", "GenerationRecord", "History", "Hold", "Quarantine", "Recor
 
 ABSENT: Final = ""
 """In place of a digest: there is no manifest on disk."""
+
+_NUMBER = re.compile(r"g[0-9]{1,15}", re.ASCII)
 
 
 class Hold(StrEnum):
@@ -160,6 +163,18 @@ class History:
                 (capability_id, most),
             ).fetchall()
         return [Recorded(*fields) for fields in found]
+
+    def named(self, name: str) -> tuple[str, Recorded] | None:
+        """The generation with this id or number (``g41``), and the id of its capability; None where there is none."""
+        number = int(name[1:]) if _NUMBER.fullmatch(name) else None
+        with self._database.transaction() as rows:
+            found = rows.execute(
+                "SELECT capability_id, number, generation_id, version, digest, created_at,"
+                " (SELECT at FROM servings WHERE generation = number ORDER BY seq DESC LIMIT 1)"
+                " FROM generations WHERE generation_id = ? OR number = ?",
+                (name, number),
+            ).fetchone()
+        return (found[0], Recorded(*found[1:])) if found else None
 
     def quarantine(self, capability_id: str, new: Iterable[Quarantine], lifted: Iterable[str]) -> None:
         """Both at once; ``lifted`` are digests."""
