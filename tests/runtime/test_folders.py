@@ -7,7 +7,6 @@ import shutil
 from pathlib import Path
 
 from evatui.kernel.workspace import files, ground, visit
-from evatui.kernel.workspace.files import Signature
 from evatui.runtime import Runtime
 from tests.runtime.conftest import call
 from tests.support.waiting import until
@@ -73,7 +72,7 @@ async def test_a_manifest_that_cannot_be_parsed_never_serves_with_less_restricti
 async def test_a_change_that_moves_no_signature_is_found_by_its_bytes(start, workspace: Path, monkeypatch) -> None:
     """As on file systems that keep no time worth the name; and nothing tells of it."""
     for module in (files, ground, visit):
-        monkeypatch.setattr(module, "signature_of", lambda found: Signature(0, 0, found.st_size, 0, 0))
+        monkeypatch.setattr(module, "signature_of", lambda found: (0, 0, found.st_size, 0, 0))
     runtime = await start()
     await runtime.watch.close()
     (workspace / "capabilities/tools/greet.lua").write_text(SCRIPT.replace("one", "two"))
