@@ -88,11 +88,11 @@ class Queries:
             raise CommandFailed(ErrorKind.UNAVAILABLE, f"{capability.id} serves nothing: it is {capability.state}")
         started = self._runtime.clock.monotonic()
         shadow = self._runtime.shadow
-        active.enter()
+        active.inside.enter()
         try:
             rejection = await shadow.health(active.candidate, active.program, active.name.id)
         finally:
-            active.leave()
+            active.inside.leave()
         return {
             "ok": rejection is None,
             "duration_ms": round((self._runtime.clock.monotonic() - started) * 1000, 3),

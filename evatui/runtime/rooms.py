@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
 from typing import Any
 
@@ -189,8 +189,8 @@ class Rooms:
     def policy(self) -> Policy | None:
         return self.reloader.policy
 
-    async def call(self, request: CallRequest) -> CallReport:
-        return await self.calls.call(request)
+    def call(self, request: CallRequest) -> Coroutine[Any, Any, CallReport]:
+        return self.calls.call(request)
 
     def on_change(self, notify: Callable[[], None]) -> None:
         """``notify`` is called, from any thread and often, when something happened; it must be cheap."""

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from tests.bench import audit, calls, hosts, manifests, paint, reloads, tables, words
+from tests.bench import audit, calls, hosts, manifests, paint, recorded, reloads, tables, words
 from tests.bench.results import Section, document
 
 _RESULTS = Path(__file__).with_name("RESULTS.md")
@@ -16,6 +16,7 @@ _MEASUREMENTS: dict[str, Callable[[int], Awaitable[list[Section]]]] = {
     "paint": paint.measure,
     "words": words.measure,
     "calls": calls.measure,
+    "recorded": recorded.measure,
     "hosts": hosts.measure,
     "audit": audit.measure,
     "tables": tables.measure,

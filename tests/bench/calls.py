@@ -18,6 +18,7 @@ from evatui.kernel.lua.worker.workers import Workers
 from evatui.kernel.model.call import Actor, CallerType, CallRequest
 from evatui.kernel.model.manifest import Isolation
 from evatui.kernel.registry.payload import handed
+from evatui.kernel.workspace.settings import AuditMode
 from evatui.runtime import Runtime
 from tests.bench.arms import Arm, interleave
 from tests.bench.bare import BareLua
@@ -153,12 +154,15 @@ async def sandboxed(
 
 
 @contextlib.asynccontextmanager
-async def whole_way(source: str) -> AsyncIterator[Call]:
+async def whole_way(source: str, audit: AuditMode = AuditMode.WRITE, callers: int = 4) -> AsyncIterator[Call]:
+    """``callers``: how many calls may run at once."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder) / "workspace"
-        (root / "capabilities").mkdir(parents=True)
+        (root / "capabilities/policies").mkdir(parents=True)
+        (root / "capabilities/policies/bench.yaml").write_text(f"version: 1\nceilings: {{concurrency: {callers}}}\n")
+        (root / "eva.yaml").write_text(f"version: 1\naudit: {{mode: {audit}}}\n")
         (root / "capabilities/bench.lua").write_text(source)
-        (root / "capabilities/bench.yaml").write_text(_MANIFEST)
+        (root / "capabilities/bench.yaml").write_text(f"{_MANIFEST}limits: {{concurrency: {callers}}}\n")
         runtime = await Runtime.open(root, state_dir=Path(folder) / "state")
 
         async def call(value: Any) -> Any:

@@ -6,8 +6,6 @@ import datetime as dt
 import time
 from typing import Protocol
 
-import orjson
-
 __all__ = ["STILL_CLOCK", "SYSTEM_CLOCK", "Clock", "rfc3339"]
 
 
@@ -22,11 +20,10 @@ class Clock(Protocol):
 
 
 class _SystemClock:
+    monotonic = staticmethod(time.monotonic)
+
     def now(self) -> dt.datetime:
         return dt.datetime.now(dt.UTC)
-
-    def monotonic(self) -> float:
-        return time.monotonic()
 
 
 class _StillClock(_SystemClock):
@@ -42,5 +39,4 @@ STILL_CLOCK: Clock = _StillClock()
 def rfc3339(moment: dt.datetime) -> str:
     """``2026-01-02T03:04:05.678Z``: UTC, milliseconds."""
     utc = moment if moment.tzinfo is dt.UTC else moment.astimezone(dt.UTC)
-    seconds = orjson.dumps(utc)[1:20].decode()  # a tenth of the time of isoformat, and every call is written down
-    return f"{seconds}.{utc.microsecond // 1000:03d}Z"
+    return utc.isoformat(timespec="milliseconds")[:23] + "Z"

@@ -57,7 +57,8 @@ class Chain:
     def append(self, code: str, outcome: str, fields: Mapping[str, Any]) -> None:
         if self._file.size >= self._settings.rotate_bytes:
             self._turn_to_new_file(Code.AUDIT_ROTATED, Outcome.OK, {"full": self._file.path.name})
-        self._settle()
+        if self._heading:
+            self._settle()
         self._write(code, outcome, fields)
 
     def commit(self) -> None:

@@ -100,10 +100,13 @@ class Outcome(StrEnum):
     UNKNOWN = "unknown"
 
 
+_WELL = (Code.CALL_OK, Outcome.OK)
+
+
 def call_ending(error: CallError | None) -> tuple[Code, Outcome]:
     """How a call that ended in ``error`` (or well) is written down. Only the kernel denies: a handler errs."""
     if error is None:
-        return Code.CALL_OK, Outcome.OK
+        return _WELL
     if error.kind is ErrorKind.POLICY_DENIED and error.origin is Origin.KERNEL:
         return Code.CALL_DENIED, Outcome.DENIED
     return Code.CALL_ERROR, Outcome.ERROR

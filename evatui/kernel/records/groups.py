@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from queue import Empty, SimpleQueue
-from typing import Any
+from typing import Any, Final
 
 from evatui.kernel.model.errors import CallFailed
 
@@ -18,62 +17,86 @@ _AT_ONCE = 1024
 
 
 class Acceptance:
-    """Of one record. Either way of waiting raises `CallFailed` ``AuditUnavailable``: then it was not accepted in time.
+    """Of one record. Either way of waiting raises `CallFailed` ``AuditUnavailable`` where it is not accepted in time.
+
+    This one is of a record that was accepted at once.
+    """
+
+    def wait(self) -> None:
+        """Blocking."""
+
+    async def settled(self) -> None:
+        """For an event loop."""
+
+
+ACCEPTED: Final = Acceptance()
+
+
+class Entry(Acceptance):
+    """A record to be, and the one who waits for it. ``details`` go into the failure, if it becomes one.
 
     ``late`` makes the failure of a record that the disk does not take within ``give_up_s``.
     """
 
     def __init__(
-        self, future: Future[None] | None = None, give_up_s: float = 0.0, late: Callable[[], CallFailed] | None = None
+        self,
+        code: str,
+        outcome: str,
+        fields: Mapping[str, Any],
+        details: Mapping[str, Any],
+        give_up_s: float,
+        late: Callable[[Mapping[str, Any]], CallFailed],
     ) -> None:
-        self._future = future
+        self.code = code
+        self.outcome = outcome
+        self.fields = fields
+        self.details = details
         self._give_up_s = give_up_s
         self._late = late
+        self._lock = threading.Lock()
+        self._is_settled = False
+        self._failure: CallFailed | None = None
+        self._waiter: threading.Event | asyncio.Future[None] | None = None
 
     def wait(self) -> None:
-        """Blocking."""
-        if self._future is not None:
-            try:
-                self._future.result(self._give_up_s)
-            except TimeoutError:
-                raise self._given_up() from None
+        news = threading.Event()
+        if self._waits(news):
+            news.wait(self._give_up_s)
+        self._look()
 
     async def settled(self) -> None:
-        """For an event loop."""
-        if self._future is not None:
+        loop = asyncio.get_running_loop()
+        news = loop.create_future()
+        if self._waits(news):
+            alarm = loop.call_later(self._give_up_s, _wake, (news,))
             try:
-                await asyncio.wait_for(asyncio.wrap_future(self._future), self._give_up_s)
-            except TimeoutError:
-                raise self._given_up() from None
+                await news
+            finally:
+                alarm.cancel()
+        self._look()
 
-    def _given_up(self) -> CallFailed:
-        assert self._late is not None
-        return self._late()
+    def settle(self, failure: CallFailed | None) -> threading.Event | asyncio.Future[None] | None:
+        """It is on disk, or it failed; who is to be told."""
+        with self._lock:
+            self._failure, self._is_settled = failure, True
+            return self._waiter
 
+    def _waits(self, news: threading.Event | asyncio.Future[None]) -> bool:
+        with self._lock:
+            self._waiter = news
+            return not self._is_settled
 
-ACCEPTED = Acceptance()
-"""Of a record that was accepted at once."""
-
-
-@dataclass(slots=True)
-class Entry:
-    """A record to be, and who waits for it. ``details`` go into the failure, if it becomes one."""
-
-    code: str
-    outcome: str
-    fields: Mapping[str, Any]
-    details: Mapping[str, Any]
-    future: Future[None] = field(default_factory=Future)
-
-    def settle(self, failure: CallFailed | None) -> None:
-        if self.future.set_running_or_notify_cancel():  # whoever gave up has cancelled it
-            self.future.set_exception(failure) if failure else self.future.set_result(None)
+    def _look(self) -> None:
+        if not self._is_settled:
+            raise self._late(self.details)
+        if self._failure is not None:
+            raise self._failure
 
 
 class Groups:
-    """A thread that hands what has come together meanwhile to ``write``, which must settle every entry."""
+    """A thread that hands what has come together meanwhile to ``write``, which says of each entry why it failed."""
 
-    def __init__(self, write: Callable[[Sequence[Entry]], None]) -> None:
+    def __init__(self, write: Callable[[Sequence[Entry]], Callable[[Entry], CallFailed | None]]) -> None:
         self._write = write
         self._queue: SimpleQueue[Entry | None] = SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="eva-audit", daemon=True)
@@ -98,7 +121,27 @@ class Groups:
                 except Empty:
                     break
             else:
-                self._write(group)
+                self._settle(group)
                 continue
-            self._write(group)
+            self._settle(group)
             entry = self._queue.get()
+
+    def _settle(self, group: Sequence[Entry]) -> None:
+        """Each loop is woken once, for all who wait there."""
+        failure_of = self._write(group)
+        waiting: dict[asyncio.AbstractEventLoop, list[asyncio.Future[None]]] = {}
+        for entry in group:
+            news = entry.settle(failure_of(entry))
+            if isinstance(news, threading.Event):
+                news.set()
+            elif news is not None:
+                waiting.setdefault(news.get_loop(), []).append(news)
+        for loop, futures in waiting.items():
+            with contextlib.suppress(RuntimeError):  # that loop has ended
+                loop.call_soon_threadsafe(_wake, futures)
+
+
+def _wake(waiting: Iterable[asyncio.Future[None]]) -> None:
+    for news in waiting:
+        if not news.done():
+            news.set_result(None)

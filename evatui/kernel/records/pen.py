@@ -79,9 +79,9 @@ class Pen:
     def append(self, code: str, outcome: str, fields: Mapping[str, Any], **details: Any) -> Acceptance:
         """Raises ``AuditUnavailable`` with ``details``; so may the `Acceptance`."""
         if self._groups and not self._closed:
-            entry = Entry(code, outcome, fields, details)
+            entry = Entry(code, outcome, fields, details, self._give_up_s, self._late)
             self._groups.add(entry)
-            return Acceptance(entry.future, self._give_up_s, lambda: self._late(details))
+            return entry
         try:
             fresh = self._take()
             try:
@@ -103,7 +103,8 @@ class Pen:
             if self._closed:
                 return
             self._ledger.look(needed_bytes, self.refusal)
-            self._send()
+            if self._outlet:
+                self._outlet.send()
             self.refusal = ""
         except OSError as error:
             self._fail(error)
@@ -168,12 +169,13 @@ class Pen:
             for code, outcome, fields in records:
                 self._ledger.append(code, outcome, fields)
             self._ledger.commit()
-            self._send()
+            if self._outlet:
+                self._outlet.send()
         except OSError as error:
             self._fail(error)
             raise
 
-    def _write_group(self, group: Sequence[Entry]) -> None:
+    def _write_group(self, group: Sequence[Entry]) -> Callable[[Entry], CallFailed | None]:
         reason = ""
         try:
             fresh = self._take()
@@ -183,12 +185,7 @@ class Pen:
                 self._let_go(fresh)
         except OSError as error:
             reason = reason_of(error)
-        for entry in group:
-            entry.settle(unavailable(reason, **entry.details) if reason else None)
-
-    def _send(self) -> None:
-        if self._outlet:
-            self._outlet.send()
+        return lambda entry: unavailable(reason, **entry.details) if reason else None
 
     def _fail(self, error: OSError) -> None:
         self._ledger.retract()

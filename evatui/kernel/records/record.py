@@ -46,9 +46,9 @@ def compose(
     seq: int, at: str, code: str, outcome: str, fields: Mapping[str, Any], prev: str
 ) -> tuple[dict[str, Any], bytes]:
     """The record and its line. Fields beyond `FIELDS` stand together under ``details``, before ``prev``."""
-    long = [name for name, value in fields.items() if type(value) is str and len(value) > MAX_TEXT]
-    if long:
-        fields = {**fields, **{name: f"{fields[name][:MAX_TEXT]}…" for name in long}}
+    for name, value in fields.items():
+        if type(value) is str and len(value) > MAX_TEXT:
+            fields = {**fields, name: f"{value[:MAX_TEXT]}…"}
     # `str`, for what it says: of a member of an enumeration everything else takes several times as long
     record = {"seq": seq, "at": at, "code": str(code), "outcome": str(outcome), **_BLANK, "host_calls": []}
     if fields.keys() <= _BLANK.keys():

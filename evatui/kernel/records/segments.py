@@ -33,6 +33,7 @@ __all__ = [
 _NAME = re.compile(r"audit-([1-9][0-9]*)\.jsonl", re.ASCII)
 _IDENTITY = ("actor", "capability_id", "capability", "generation", "script_digest", "manifest_digest", "trace_id")
 _BLOCK = 65_536
+_CALL_OK = str(Code.CALL_OK)
 
 Written = tuple[dict[str, Any], bytes]
 """A record, and the line that it was written as."""
@@ -67,7 +68,7 @@ class Standing:
     def follow(self, record: dict[str, Any]) -> None:
         """Keep ``pending`` in step with a record that was appended."""
         code, request = record.get("code"), record.get("request_id")
-        if code == Code.CALL_OK and not self.pending:
+        if code == _CALL_OK and not self.pending:
             return
         if code in (Code.AUDIT_ROTATED, Code.AUDIT_REOPENED):
             self.pending = dict(record.get("details", {}).get("pending", {}))

@@ -141,7 +141,7 @@ class Calls:
             raise failure(ErrorKind.CONCURRENCY_LIMITED, f"calls are nested {MAX_DEPTH} deep: {found} refused")
         if request.request_id in self.flights:
             raise failure(ErrorKind.CONFLICT, "a call with this request id is in flight")
-        limit_ms = registry.table.active[found].manifest.limits.timeout_ms
+        limit_ms = registry.table.active[found].candidate.manifest.limits.timeout_ms
         asked_ms = limit_ms if request.timeout_ms is None else min(limit_ms, request.timeout_ms)
         flight.deadline = min(flight.started + asked_ms / 1000, request.deadline or math.inf)
         self.flights[request.request_id] = flight
@@ -154,11 +154,11 @@ class Calls:
             await limiter.acquire(flight.deadline, ancestors)
         try:
             generation = self._pinned(capability, flight)
-            generation.enter()
+            generation.inside.enter()
             try:
                 return await self._run(generation, flight)
             finally:
-                generation.leave()
+                generation.inside.leave()
         finally:
             limiter.release()
 
@@ -168,12 +168,12 @@ class Calls:
         if generation is None:
             raise unserved(capability)
         flight.generation, flight.pinned = generation, self._clock.monotonic()
-        limit_s = generation.manifest.limits.timeout_ms / 1000  # of a canary it may be tighter than the one it flew by
-        flight.deadline = min(flight.deadline, flight.started + limit_s)
+        limits = generation.candidate.manifest.limits  # of a canary they may be tighter than those it flew by
+        flight.deadline = min(flight.deadline, flight.started + limits.timeout_ms / 1000)
         return generation
 
     async def _run(self, generation: Generation, flight: Flight) -> Response:
-        candidate = generation.candidate
+        candidate, manifest = generation.candidate, generation.candidate.manifest
         request, deadline = flight.request, flight.deadline
         payload, data = admitted(request, candidate)
         flight.data = data
@@ -190,21 +190,22 @@ class Calls:
 
         try:
             response = await generation.program.call(
-                candidate.manifest.lua.entry,
+                manifest.lua.entry,
                 handed(
                     request,
-                    provider=candidate.id,
+                    provider=manifest.id,
                     generation=generation.name.id,
                     workspace=self._workspace,
                     left_s=deadline - self._clock.monotonic(),
                 ),
                 deadline=deadline,
                 host=host,
-                host_calls=candidate.manifest.limits.host_calls,
+                host_calls=manifest.limits.host_calls,
                 finish=finish,
                 size=len(data),
             )
-            await flight.acceptance.settled()
+            if flight.acceptance is not ACCEPTED:
+                await flight.acceptance.settled()
             return response
         except BaseException:
             self._audit.release(reservation)  # of a call that was cancelled before it began

@@ -121,11 +121,11 @@ class Examples:
         return Tried(tuple(runs), (*problems, *wrong))
 
     async def _before(self, serving: Generation, example: Example, deadline: float) -> Response:
-        serving.enter()
+        serving.inside.enter()
         try:
             return await self._answer(serving.candidate, serving.program, serving.name.id, example, deadline)
         finally:
-            serving.leave()
+            serving.inside.leave()
 
     async def _answer(
         self, candidate: Candidate, program: LoadedProgram, generation: str, example: Example, deadline: float

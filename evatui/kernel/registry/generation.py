@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -10,6 +9,7 @@ from evatui.kernel.admission.verdict import Candidate, Rejection
 from evatui.kernel.lua.engine import LoadedProgram
 from evatui.kernel.model.lifecycle import State
 from evatui.kernel.model.manifest import Manifest
+from evatui.kernel.registry.occupancy import Occupancy
 from evatui.kernel.registry.rollout.tally import Tally
 
 __all__ = ["Generation", "GenerationId"]
@@ -40,16 +40,15 @@ class Generation:
     program: LoadedProgram
     state: State
     since: str
-    in_flight: int = 0
     tally: Tally = field(default_factory=Tally)
     drain_deadline: float | None = None
     ailment: Rejection | None = None
-    idle: asyncio.Event = field(default_factory=asyncio.Event)
+    inside: Occupancy = field(default_factory=Occupancy)
+    """The calls that are on it."""
     identity: Mapping[str, str] = field(init=False)
     """As each of its calls is written down."""
 
     def __post_init__(self) -> None:
-        self.idle.set()
         self.identity = {
             "generation": self.name.id,
             "script_digest": self.candidate.script_digest,
@@ -64,11 +63,6 @@ class Generation:
     def digest(self) -> str:
         return self.candidate.snapshot.digest
 
-    def enter(self) -> None:
-        self.in_flight += 1
-        self.idle.clear()
-
-    def leave(self) -> None:
-        self.in_flight -= 1
-        if self.in_flight == 0:
-            self.idle.set()
+    @property
+    def in_flight(self) -> int:
+        return self.inside.count

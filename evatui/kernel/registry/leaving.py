@@ -75,10 +75,10 @@ class Leaving:
     ) -> int:
         cut = 0
         try:
-            await asyncio.wait_for(generation.idle.wait(), seconds)
+            await asyncio.wait_for(generation.inside.empty(), seconds)
         except TimeoutError:
             cut = generation.program.kill(ErrorKind.CANCELLED)
-            await generation.idle.wait()
+            await generation.inside.empty()
         generation.program.close()
         self._edges.move_generation(capability, generation, end, actor, reason)
         capability.draining.remove(generation)

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 
 from evatui.kernel.model.clock import Clock
 from evatui.kernel.model.errors import ErrorKind, failure
+from evatui.kernel.registry.occupancy import Occupancy
 
 __all__ = ["QUEUE_FACTOR", "Limiter"]
 
@@ -27,19 +28,17 @@ class Limiter:
         self._id = capability_id
         self._concurrency = concurrency
         self._clock = clock
-        self._running = 0
+        self._inside = Occupancy()
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._held = False
-        self._idle = asyncio.Event()
-        self._idle.set()
 
     @property
     def running(self) -> int:
-        return self._running
+        return self._inside.count
 
     @property
     def queued(self) -> int:
-        return sum(not future.done() for future in self._waiting) if self._waiting else 0
+        return sum(not future.done() for future in self._waiting)
 
     def resize(self, concurrency: int) -> None:
         """A tighter limit never cuts a running call; a wider one lets waiters in at once."""
@@ -58,12 +57,14 @@ class Limiter:
 
     async def idle(self) -> None:
         """Until no call has a slot."""
-        await self._idle.wait()
+        await self._inside.empty()
 
     def take(self, ancestors: Sequence[str] = ()) -> bool:
         """A slot without waiting, where there is one and nobody waits in line."""
-        if self._running < self._concurrency and (self._id in ancestors if self._held else not self.queued):
-            self._take()
+        if self._inside.count < self._concurrency and (
+            self._id in ancestors if self._held else not self._waiting or not self.queued
+        ):
+            self._inside.enter()
             return True
         return False
 
@@ -83,7 +84,7 @@ class Limiter:
         if not self._held and self.queued >= QUEUE_FACTOR * self._concurrency:
             raise failure(
                 ErrorKind.CONCURRENCY_LIMITED,
-                f"{self._id} runs {self._running} calls and {self.queued} wait: the queue is full",
+                f"{self._id} runs {self.running} calls and {self.queued} wait: the queue is full",
                 retryable=True,
             )
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -105,18 +106,13 @@ class Limiter:
                 self._waiting.remove(future)
 
     def release(self) -> None:
-        self._running -= 1
-        if not self._running:
-            self._idle.set()
-        self._admit()
-
-    def _take(self) -> None:
-        self._running += 1
-        self._idle.clear()
+        self._inside.leave()
+        if self._waiting:
+            self._admit()
 
     def _admit(self) -> None:
-        while self._waiting and self._running < self._concurrency and not self._held:
+        while self._waiting and self._inside.count < self._concurrency and not self._held:
             future = self._waiting.popleft()
             if not future.done():
-                self._take()
+                self._inside.enter()
                 future.set_result(None)

@@ -44,10 +44,10 @@ class Pulse:
             generation = capability.active
             if generation is None or generation.manifest.lua.health_check is None:
                 return
-            generation.enter()
+            generation.inside.enter()
             try:
                 ailment = await self._shadow.health(generation.candidate, generation.program, generation.name.id)
             finally:
-                generation.leave()
+                generation.inside.leave()
             if capability.active is generation:
                 self._registry.found(capability, generation, ailment)

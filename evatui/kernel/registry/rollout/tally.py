@@ -103,32 +103,28 @@ class Window:
     """The calls of the last ``seconds``. Times are on the monotonic clock and never go back."""
 
     def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
+        self._slot_s = seconds / _SLOTS
         self._slots: deque[_Slot] = deque()
         self._samples = 0
-        self._faults = 0
+        self.faults = 0
+        """In what is kept, which may be a little more than the window."""
 
     def add(self, sample: Sample, now: float) -> None:
-        number = self._number(now)
+        number = math.floor(now / self._slot_s)
         if not self._slots or self._slots[-1].number != number:
             self._forget(now)
             self._slots.append(_Slot(number))
         slot = self._slots[-1]
         slot.samples += 1
         self._samples += 1
-        if sample.fault:
+        if sample.error is not None and sample.fault:
             slot.faults += 1
-            self._faults += 1
+            self.faults += 1
         slot.latencies.add(sample.ms)
-
-    @property
-    def spotless(self) -> bool:
-        """Surely without a fault: a look that is cheaper than to count."""
-        return not self._faults
 
     def counts(self, now: float) -> Counts:
         self._forget(now)
-        return Counts(self._samples, self._faults)
+        return Counts(self._samples, self.faults)
 
     def p95(self, now: float) -> float | None:
         self._forget(now)
@@ -137,15 +133,12 @@ class Window:
             together.join(slot.latencies)
         return together.quantile(0.95)
 
-    def _number(self, now: float) -> int:
-        return math.floor(now / self.seconds * _SLOTS)
-
     def _forget(self, now: float) -> None:
-        oldest = self._number(now) - _SLOTS
+        oldest = math.floor(now / self._slot_s) - _SLOTS
         while self._slots and self._slots[0].number <= oldest:
             slot = self._slots.popleft()
             self._samples -= slot.samples
-            self._faults -= slot.faults
+            self.faults -= slot.faults
 
 
 def rounded(ms: float | None) -> float | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from evatui.kernel.model.manifest import Manifest
 from evatui.kernel.registry.rollout.judge import Counts, Limits, exceeds
-from evatui.kernel.registry.rollout.tally import Sample, Window
+from evatui.kernel.registry.rollout.tally import Window
 
 __all__ = ["Rules", "Trial", "trial_of"]
 
@@ -42,13 +42,8 @@ class Trial:
     def _limits(self) -> Limits:
         return Limits(self.rules.min_samples, self.rules.max_error_rate)
 
-    def add(self, sample: Sample, now: float) -> None:
-        self.window.add(sample, now)
-
     def failed(self, now: float) -> Counts | None:
         """The counts, where it fails too often."""
-        if self.window.spotless:
-            return None
         counts = self.window.counts(now)
         return counts if exceeds(counts, self._limits) else None
 

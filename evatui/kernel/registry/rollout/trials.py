@@ -42,10 +42,9 @@ class Trials:
         trial = capability.trial
         if trial is None or generation is not capability.active:
             return
-        now = self._clock.monotonic()
-        trial.add(sample, now)
-        counts = trial.failed(now)
-        if counts is not None:
+        now, window = self._clock.monotonic(), trial.window
+        window.add(sample, now)
+        if window.faults and (counts := trial.failed(now)) is not None:
             self._failed(capability, generation, trial, counts, now)
         elif trial.passed(now):
             capability.trial = None
