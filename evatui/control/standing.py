@@ -20,9 +20,11 @@ def disk_status(capability: Capability) -> str:
         return "held"
     if capability.unapplied:
         return capability.unapplied
-    if capability.active is None or capability.active.digest == capability.disk_digest:
+    if capability.active is not None and capability.active.digest == capability.disk_digest:
         return "same"
-    return "quarantined" if capability.disk_digest in capability.quarantined else "changed"
+    if capability.disk_digest in capability.quarantined:
+        return "quarantined"
+    return "same" if capability.active is None else "changed"
 
 
 def marks(capability: Capability) -> tuple[str, ...]:
@@ -46,4 +48,6 @@ def reason_of(capability: Capability) -> str | None:
         return capability.held.ruling.reason.value
     if capability.active is None and capability.state in (State.DISABLED, State.DRAINING):
         return capability.hold or "disabled_by_manifest"
-    return "rolled_back" if disk_status(capability) == "quarantined" else None
+    if disk_status(capability) != "quarantined":
+        return None
+    return (Reason.QUARANTINED if capability.disk_digest in capability.deadly else Reason.ROLLED_BACK).value

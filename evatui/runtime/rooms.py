@@ -46,6 +46,7 @@ from evatui.kernel.registry.reload import Reloader
 from evatui.kernel.registry.restoring import Restoring
 from evatui.kernel.registry.rollout.canaries import Canaries
 from evatui.kernel.registry.rollout.orders import Rollouts
+from evatui.kernel.registry.rollout.probation import Probations
 from evatui.kernel.registry.rollout.trials import Trials
 from evatui.kernel.registry.scan import Scanner
 from evatui.kernel.registry.shadow import Shadow
@@ -58,6 +59,7 @@ from evatui.kernel.registry.warden import Warden
 from evatui.kernel.storage.freeze_book import FreezeBook
 from evatui.kernel.storage.grant_book import GrantBook
 from evatui.kernel.storage.history import History
+from evatui.kernel.storage.probation_book import ProbationBook
 from evatui.kernel.storage.rejection_book import RejectionBook
 from evatui.kernel.storage.state_store import StateStore
 from evatui.kernel.workspace.files import Tree
@@ -122,8 +124,21 @@ class Rooms:
         self.examples = Examples(shadow, tree, layout, clock)
         keeping = Keeping(self.history, store, state, clock)
         migrations = Migrations(shadow, state, self.history, self._journal, clock)
-        self.canaries = Canaries(self.registry, keeping, self.gate, lambda: self.reloader.policy, clock)
-        entering = Entering(self.registry, shadow, self.gate, self.history, keeping, self.canaries, migrations, clock)
+        self.probations = Probations(ProbationBook(database), self.history, clock)
+        self.canaries = Canaries(
+            self.registry, keeping, self.gate, self.probations, lambda: self.reloader.policy, clock
+        )
+        entering = Entering(
+            self.registry,
+            shadow,
+            self.gate,
+            self.history,
+            keeping,
+            self.canaries,
+            migrations,
+            self.probations,
+            clock,
+        )
         publisher = Publisher(
             self.registry,
             shadow,

@@ -9,11 +9,13 @@ from pathlib import Path
 
 from evatui.kernel.model.call import KERNEL
 from evatui.kernel.model.clock import SYSTEM_CLOCK, Clock, rfc3339
+from evatui.kernel.model.diagnostic import Reason
 from evatui.kernel.records.codes import Code, Outcome
 from evatui.kernel.records.events import EventBus
 from evatui.kernel.registry.keeper import LOOK_EVERY_S
 from evatui.kernel.registry.restoring import remembered
 from evatui.kernel.registry.state_folder import StateFolder
+from evatui.kernel.storage.probation_book import Probation
 from evatui.kernel.workspace.files import Tree
 from evatui.kernel.workspace.home import OperatorHome
 from evatui.kernel.workspace.layout import Layout, open_layout
@@ -102,11 +104,14 @@ class Runtime(Rooms):
         return runtime
 
     async def _start(self, writes: bool) -> None:
+        died = await asyncio.to_thread(self.probations.load)
         self.registry.remembered = await asyncio.to_thread(remembered, self.history)
         if writes:
             self._journal.write(Code.RUNTIME_STARTED, Outcome.OK, KERNEL)
             self.watch = Watch(self.layout)
             self._keeping = asyncio.create_task(self._keep())
+        for one in died:
+            self._tell_died(one)
         await asyncio.to_thread(self.gate.load)
         await self.freezing.load()
         await self.reloader.run(explicit=self.freezing.frozen is None)
@@ -118,6 +123,12 @@ class Runtime(Rooms):
         if self.watch is not None:
             self._watching = asyncio.create_task(self._follow(self.watch))
             self._beating = asyncio.create_task(self.pulse.run())
+
+    def _tell_died(self, one: Probation) -> None:
+        """Before anything serves; nobody has heard of the capability yet in this run."""
+        reason = Reason.QUARANTINED.value
+        fields = {"capability_id": one.capability_id, "digest": one.digest, "number": one.generation, "reason": reason}
+        self._journal.write(Code.CAPABILITY_QUARANTINED, Outcome.DENIED, KERNEL, **fields)
 
     async def _follow(self, watch: Watch) -> None:
         async for changed in watch:
@@ -140,6 +151,7 @@ class Runtime(Rooms):
                     self._journal.write(Code.RUNTIME_DAMAGED, Outcome.ERROR, KERNEL, cause=noticed)
                     self.bus.emit("/runtime/damaged", {"cause": noticed})
                 told = self._tell_audit(told)
+                await self.probations.look()
                 await self.on_look()
             except WorkspaceHeld as held:
                 self.lost = str(held)
@@ -192,6 +204,7 @@ class Runtime(Rooms):
                 self.workers.close,
                 self.engine.close,
                 self._journal.close,
+                self.probations.ended,
             ):
                 closing.callback(close)  # the last one first
 

@@ -29,6 +29,8 @@ class Code(StrEnum):
     CAPABILITY_ROLLED_BACK = "capability.rolled_back"
     CAPABILITY_RETRIED = "capability.retried"
     """The quarantine of what the disk holds was lifted."""
+    CAPABILITY_QUARANTINED = "capability.quarantined"
+    """The runtime died twice in a row while this version was new in service: it does not serve again by itself."""
     CAPABILITY_FELL_BACK = "capability.fell_back"
     """At the start the version that served last came back, since what the disk holds cannot serve."""
     CAPABILITY_UNWELL = "capability.unwell"

@@ -53,6 +53,7 @@ class Remembered:
     hold: Hold | None = None
     kept: tuple[Kept, ...] = ()
     quarantined: frozenset[str] = frozenset()
+    deadly: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,7 @@ class Capability:
 
     ``again``: the version was refused for no fault of its own, and the next look tries it again.
     ``kept``: what served, the latest first, each digest once, also what serves now; it outlives a restart.
+    ``deadly``: digests of which runtimes died, while they were new.
     ``quarantined``: digests that the disk may hold without their being served, and `ABSENT` where it need not hold any.
     ``rollout``: the version that is tried out beside ``active``; ``trial``: ``active`` is new, and watched.
     ``denied``: it served or rested when the policy began to refuse its id, and is switched off until that ends.
@@ -98,6 +100,7 @@ class Capability:
     kept: deque[Kept] = field(default_factory=deque)
     past: deque[Past] = field(default_factory=lambda: deque(maxlen=_KEPT_PAST))
     quarantined: set[str] = field(default_factory=set)
+    deadly: frozenset[str] = frozenset()
     hold: Hold | None = None
     gone: bool = False
     calls: int = 0

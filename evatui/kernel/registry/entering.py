@@ -15,6 +15,7 @@ from evatui.kernel.registry.move import Move
 from evatui.kernel.registry.order import Ended, Order
 from evatui.kernel.registry.registry import Registry
 from evatui.kernel.registry.rollout.canaries import Canaries
+from evatui.kernel.registry.rollout.probation import Probations
 from evatui.kernel.registry.rollout.trial import trial_of
 from evatui.kernel.registry.ruling import Ruling
 from evatui.kernel.registry.shadow import Shadow
@@ -34,6 +35,7 @@ class Entering:
         keeping: Keeping,
         canaries: Canaries,
         migrations: Migrations,
+        probations: Probations,
         clock: Clock,
     ) -> None:
         self._registry = registry
@@ -43,6 +45,7 @@ class Entering:
         self._keeping = keeping
         self._canaries = canaries
         self._migrations = migrations
+        self._probations = probations
         self._clock = clock
 
     async def enter(self, order: Order, program: LoadedProgram, name: GenerationId) -> Ended:
@@ -100,6 +103,17 @@ class Entering:
             self._gate.serves(candidate, now.policy, name, in_place=order.by_hand and not order.fresh)
             if not beside:
                 self._keeping.keep(candidate, name)
+            window_s = now.policy.settings["rollback"]["window_s"]
+            self._probations.enters(capability.id, candidate.digest, name.number, window_s, new=_replaces(order))
         if not order.by_hand and not now.held and ABSENT in capability.quarantined:
             self._history.quarantine(capability.id, [], [ABSENT])
         return now
+
+
+def _replaces(order: Order) -> bool:
+    """Does it come new in the place of another one, that could serve again?"""
+    kept, digest = order.capability.kept, order.candidate.digest
+    if order.by_hand or not order.candidate.manifest.reload.rollback_on_failure or not kept:
+        return False
+    others = (one.digest for one in kept if one.digest != digest)
+    return kept[0].digest != digest and any(other not in order.capability.quarantined for other in others)

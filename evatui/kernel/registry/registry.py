@@ -73,6 +73,7 @@ class Registry:
                 hold=known.hold,
                 kept=deque(known.kept),
                 quarantined=set(known.quarantined),
+                deadly=known.deadly,
             )
             self.capabilities[capability_id] = found
         found.path = path

@@ -8,6 +8,7 @@ from evatui.kernel.admission.admit import admit
 from evatui.kernel.admission.policy import Policy
 from evatui.kernel.admission.verdict import Candidate, Rejection
 from evatui.kernel.model.call import KERNEL, Actor
+from evatui.kernel.model.diagnostic import Reason
 from evatui.kernel.model.errors import CallFailed, ErrorKind, failure
 from evatui.kernel.model.sandbox import SandboxFacts
 from evatui.kernel.records.codes import Code, Outcome
@@ -194,6 +195,9 @@ def remembered(history: History) -> dict[str, Remembered]:
                 for one in served.get(key, ())
             ),
             quarantined=frozenset(quarantines.get(key, ())),
+            deadly=frozenset(
+                digest for digest, row in quarantines.get(key, {}).items() if row.reason == Reason.QUARANTINED
+            ),
         )
         for key in {*holds, *served, *quarantines}
     }

@@ -102,6 +102,15 @@ STATE: Final = (
         actor TEXT NOT NULL
     );
     """,
+    """
+    CREATE TABLE probations (
+        capability_id TEXT PRIMARY KEY,
+        digest TEXT NOT NULL,
+        generation INTEGER NOT NULL,
+        running INTEGER NOT NULL,
+        deaths INTEGER NOT NULL
+    ) WITHOUT ROWID;
+    """,
 )
 """Of ``state.db``. The step at index n leads from schema n to n + 1; a step that was published is never changed."""
 

@@ -22,6 +22,7 @@ from evatui.kernel.registry.keeping import Keeping
 from evatui.kernel.registry.move import Move
 from evatui.kernel.registry.registry import SUPERSEDED, Registry
 from evatui.kernel.registry.rollout.cohort import told
+from evatui.kernel.registry.rollout.probation import Probations
 from evatui.kernel.registry.rollout.rollout import Decision, Rollout
 from evatui.kernel.registry.rollout.tally import Sample
 from evatui.kernel.registry.rollout.trial import trial_of
@@ -36,11 +37,18 @@ class Canaries:
     """``policy`` gives the one in force. Deadlines are on the monotonic clock: the wall clock may jump."""
 
     def __init__(
-        self, registry: Registry, keeping: Keeping, gate: Gate, policy: Callable[[], Policy | None], clock: Clock
+        self,
+        registry: Registry,
+        keeping: Keeping,
+        gate: Gate,
+        probations: Probations,
+        policy: Callable[[], Policy | None],
+        clock: Clock,
     ) -> None:
         self._registry = registry
         self._keeping = keeping
         self._gate = gate
+        self._probations = probations
         self._policy = policy
         self._clock = clock
         self.frozen = False
@@ -192,7 +200,7 @@ class Canaries:
         generation = rollout.generation
         rollout.ending = True
         try:
-            await asyncio.to_thread(self._keeping.keep, generation.candidate, generation.name)
+            await asyncio.to_thread(self._keep, generation)
         finally:
             rollout.ending = False
         old, policy = capability.active, self._policy()
@@ -207,6 +215,14 @@ class Canaries:
         capability.keep(generation)
         registry.journal.canary("promoted", capability, generation, old, actor, why)
         registry.leaving.drain(capability, old, State.UNREGISTERED, actor, successor=generation)
+
+    def _keep(self, generation: Generation) -> None:
+        """Blocking. From now on it is new to everybody."""
+        self._keeping.keep(generation.candidate, generation.name)
+        policy, manifest = self._policy(), generation.manifest
+        if policy is not None and manifest.reload.rollback_on_failure:
+            window_s = policy.settings["rollback"]["window_s"]
+            self._probations.enters(manifest.id, generation.digest, generation.name.number, window_s, new=True)
 
     def _take_back(self, capability: Capability, rollout: Rollout, actor: Actor, why: str) -> None:
         """Off it at once, and before any look at the disk it is in quarantine."""
