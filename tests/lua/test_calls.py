@@ -189,6 +189,17 @@ async def test_a_module_that_fails_is_named(engine: Engine, module: bytes, file:
     assert (failed.value.file, failed.value.line) == (file, line)
 
 
+async def test_a_module_that_failed_is_tried_again(engine: Engine) -> None:
+    source = b"""
+      attempts = 0
+      local function tried() return select(2, pcall(require, "m")) end
+      function invoke() return {tried(), tried(), tried(), attempts} end
+    """
+    module = b"attempts = attempts + 1 if attempts < 3 then error('not yet ' .. attempts, 0) end return 'there'"
+    loaded = await engine.load(Program(Chunk("a.lua", source), modules={"m": Chunk("m.lua", module)}), timeout_s=20)
+    assert await call(loaded) == Returned(["not yet 1", "not yet 2", "there", 3])
+
+
 async def test_bom_and_shebang_are_not_code(engine: Engine) -> None:
     assert await outcome_of(engine, "\ufeff#!/usr/bin/lua\nfunction invoke() return 1 end") == Returned(1)
 

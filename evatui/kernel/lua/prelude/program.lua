@@ -9,7 +9,7 @@ local G = _G
 local load, pcall, type, next, rawequal, rawget, error, tostring =
   load, pcall, type, next, rawequal, rawget, error, tostring
 local create, resume, yield, status = coroutine.create, coroutine.resume, coroutine.yield, coroutine.status
-local getinfo, byte, sub = debug.getinfo, string.byte, string.sub
+local setmetatable, getinfo, byte, sub = setmetatable, debug.getinfo, string.byte, string.sub
 local unpack = table.unpack
 local MEMORY = K.MEMORY
 
@@ -39,6 +39,16 @@ end
 
 local modules, underway = {}, {}
 
+-- While a module runs its name is under way, also where it fails: then the next one to require it tries again.
+local function under_way(name)
+  underway[name] = true
+  return setmetatable({}, {
+    __close = function()
+      underway[name] = nil
+    end,
+  })
+end
+
 local function require(name)
   local chunk = type(name) == "string" and spec.modules[name]
   if not chunk then
@@ -54,9 +64,8 @@ local function require(name)
   if not f then
     error(message, 0)
   end
-  underway[name] = true
+  local _ <close> = under_way(name)
   local value = f(name, chunk.name)
-  underway[name] = nil
   if value == nil then
     value = true
   end
