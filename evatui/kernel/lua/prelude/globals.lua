@@ -24,11 +24,14 @@ t.string, t.table, t.utf8, t.json, t.coroutine, t.math = K.string, K.table, K.ut
 t.os = { clock = G.os.clock, date = G.os.date, time = G.os.time }
 t._G = t
 
+local base = {} -- where C looks for the name of a function that it was called as
 for name, f in next, t do
   if type(f) == "function" then
     K.function_names[f] = name
+    base[name] = f
   end
 end
+G.package.loaded._G = base
 for _, library in next, { "string", "table", "utf8", "math", "coroutine", "os" } do
   for name, f in next, t[library] do
     K.function_names[f] = library .. "." .. name
