@@ -220,6 +220,8 @@ def show_changes(screen: Screen, changes: Sequence[Mapping[str, Any]]) -> None:
     if rows:
         screen.table(("ACTION", "ID", "FROM", "TO", "CLASS"), rows)
     for change in changes:
+        if how := (change.get("begins") or {}).get("told"):
+            screen.line(f"{change['id']} begins {how}")
         show_diagnostics(screen, [*(change.get("diagnostics") or ()), *(change.get("warnings") or ())])
         _show_examples(screen, change.get("examples") or ())
 

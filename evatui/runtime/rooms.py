@@ -44,6 +44,7 @@ from evatui.kernel.registry.refusals import Refusals
 from evatui.kernel.registry.registry import Registry
 from evatui.kernel.registry.reload import Reloader
 from evatui.kernel.registry.restoring import Restoring
+from evatui.kernel.registry.rollout.beginning import Beginnings
 from evatui.kernel.registry.rollout.canaries import Canaries
 from evatui.kernel.registry.rollout.orders import Rollouts
 from evatui.kernel.registry.rollout.probation import Probations
@@ -149,12 +150,13 @@ class Rooms:
             clock,
             layout.runtime.max_live_generations,
         )
-        applying = Applying(self.registry, publisher, at_once=_LOADS_AT_ONCE if writes else 1)
+        beginnings = Beginnings(self.canaries, migrations)
+        applying = Applying(self.registry, publisher, beginnings, at_once=_LOADS_AT_ONCE if writes else 1)
         scanner = Scanner(layout, tree, self.sandbox, home)
         self.reloader = Reloader(
             self.registry,
             Looking(self.registry, scanner, self.gate),
-            Trying(self.registry, shadow, self.examples, migrations),
+            Trying(self.registry, shadow, self.examples, migrations, beginnings),
             self.examples,
             publisher,
             applying,

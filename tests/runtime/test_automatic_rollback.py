@@ -180,3 +180,22 @@ async def test_it_does_not_watch_for_ever(start, workspace: Path) -> None:
     for _ in range(5):
         await asked(runtime)
     assert greet(runtime).trial is None
+
+
+async def test_the_rules_of_a_version_are_those_that_held_when_it_went_into_service(start, workspace: Path) -> None:
+    """A policy that changes meanwhile is for those that come after it: nobody is tried by another law than at first."""
+    runtime = await start()
+    trial = await updated(runtime, workspace, BAD)
+    assert trial is not None
+    save(workspace, "capabilities/policies/default.yaml", FIVE.replace("min_samples: 5", "min_samples: 2"))
+    await runtime.reloader.run(actor=ANN, explicit=True)
+    assert greet(runtime).trial is trial
+    assert trial.rules.min_samples == 5
+    for _ in range(4):
+        assert await asked(runtime) == "HandlerError"
+    await settled(runtime)
+    assert await asked(runtime) == "HandlerError"  # the fifth
+    await until(lambda: events(runtime, "rolled_back"))
+    later = await updated(runtime, workspace, GOOD)
+    assert later is not None
+    assert later.rules.min_samples == 2

@@ -80,6 +80,8 @@ def plan_lines(plan: Mapping[str, Any]) -> list[Line]:
         lines += _difference(change.get("diff"))
         if change.get("reason"):
             lines.append(line((f"    {change['reason']}", Ink.WARN)))
+        if isinstance(begins := change.get("begins"), Mapping) and begins.get("told"):
+            lines.append(line((f"    begins {begins['told']}", Ink.INFO)))
         for diagnostic in change.get("diagnostics") or ():
             lines += [line("    ", *row) for row in rendered_lines(str(diagnostic.get("rendered") or ""))]
             if not diagnostic.get("rendered"):

@@ -15,6 +15,7 @@ from evatui.kernel.registry.capability import Capability
 from evatui.kernel.registry.plan import BY_HAND, FROZEN, KNOWN, Action, Change
 from evatui.kernel.registry.publisher import Publisher
 from evatui.kernel.registry.registry import SUPERSEDED, Registry
+from evatui.kernel.registry.rollout.beginning import Beginnings
 from evatui.kernel.registry.together import Slot, Together
 
 __all__ = ["Applying"]
@@ -25,11 +26,12 @@ class Applying:
     generations depend on nothing but the disk.
     """
 
-    def __init__(self, registry: Registry, publisher: Publisher, at_once: int) -> None:
+    def __init__(self, registry: Registry, publisher: Publisher, beginnings: Beginnings, at_once: int) -> None:
         self.before: Callable[[Capability, Candidate], Awaitable[None]] = _nothing
         """Awaited before a version is brought up."""
         self._registry = registry
         self._publisher = publisher
+        self._beginnings = beginnings
         self._places = asyncio.Semaphore(at_once)
 
     def together(
@@ -87,13 +89,16 @@ class Applying:
             held.ruling = ruling  # it waits already; the policy may have changed what for
             return change.waiting(ruling)
         await self.before(capability, change.verdict)
+        begins = await self._beginnings.of(capability, change.verdict)
         ended = await self._publisher.bring_up(capability, change.verdict, ruling, actor, slot)
         change = replace(change, tried=ended.tried)
         if ended.rejected is not None:
             return replace(change, action=Action.REJECT, verdict=ended.rejected)
         if ended.held is not None:
             return change.waiting(ended.held)
-        return replace(change, target=ended.name.id if ended.name else None)
+        if ended.name is None:
+            return change
+        return replace(change, target=ended.name.id, begins=begins)
 
     async def _remove(self, capability: Capability, actor: Actor, slot: Slot) -> None:
         """Routing stops first; a version that is just loading is let go of."""

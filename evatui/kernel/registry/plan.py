@@ -15,6 +15,7 @@ from evatui.kernel.model.ids import fold
 from evatui.kernel.registry.capability import Capability
 from evatui.kernel.registry.diff import difference
 from evatui.kernel.registry.examples import Tried
+from evatui.kernel.registry.rollout.beginning import Beginning
 from evatui.kernel.registry.ruling import Ruling
 from evatui.kernel.storage.history import ABSENT
 
@@ -52,6 +53,8 @@ class Change:
     reason: str = ""
     ruling: Ruling | None = None
     tried: Tried = Tried()
+    begins: Beginning | None = None
+    """Of a version that goes into service."""
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -88,6 +91,7 @@ class Change:
             "diagnostics": [diagnostic.to_json() for diagnostic in self.diagnostics],
             "warnings": [warning.to_json() for warning in self.warnings],
             "reason": self.reason,
+            "begins": self.begins.to_json() if self.begins is not None else None,
         }
 
 

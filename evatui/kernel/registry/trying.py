@@ -9,17 +9,21 @@ from evatui.kernel.registry.examples import Examples
 from evatui.kernel.registry.migrations import Migrations
 from evatui.kernel.registry.plan import Action, Change
 from evatui.kernel.registry.registry import Registry
+from evatui.kernel.registry.rollout.beginning import Beginnings
 from evatui.kernel.registry.shadow import Shadow
 
 __all__ = ["Trying"]
 
 
 class Trying:
-    def __init__(self, registry: Registry, shadow: Shadow, examples: Examples, migrations: Migrations) -> None:
+    def __init__(
+        self, registry: Registry, shadow: Shadow, examples: Examples, migrations: Migrations, beginnings: Beginnings
+    ) -> None:
         self._registry = registry
         self._shadow = shadow
         self._examples = examples
         self._migrations = migrations
+        self._beginnings = beginnings
 
     async def tried(self, change: Change) -> Change:
         """The change as it would end: loaded in the shadow, asked for its health, its examples and state rehearsed."""
@@ -41,4 +45,6 @@ class Trying:
             loaded.close()
         if refusal is not None:
             return replace(change, action=Action.REJECT, verdict=refusal)
-        return change.waiting(change.ruling) if change.ruling is not None and change.ruling.held else change
+        if change.ruling is not None and change.ruling.held:
+            return change.waiting(change.ruling)
+        return replace(change, begins=await self._beginnings.of(serving, candidate))
