@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from evatui.cli.main import run
 from evatui.cli.moments import ago
 from evatui.control.kernel import Kernel
-from evatui.control.opening import layout_of, operator_home, start_kernel
+from tests.cli.real import Eva, holding
 from tests.support.workspaces import EVERYTHING, GREETER, SCRIPT, save, tool, write
 
 FILE = "capabilities/tools/greet.lua"
@@ -34,24 +32,6 @@ def workspace(tmp_path: Path) -> Path:
     return root
 
 
-class Eva:
-    def __init__(self, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        self._root, self._capsys = root, capsys
-
-    def text(self, *line: str) -> str:
-        code = run([*line, "-w", str(self._root)])
-        said = self._capsys.readouterr()
-        assert code == 0, said.err
-        return said.out
-
-    def json(self, *line: str, code: int = 0) -> dict[str, Any]:
-        assert run([*line, "-w", str(self._root), "-o", "json"]) == code
-        return json.loads(self._capsys.readouterr().out)
-
-    def why(self, what: str) -> dict[str, Any]:
-        return self.json("why", what)["data"]
-
-
 @pytest.fixture
 def eva(workspace: Path, capsys: pytest.CaptureFixture[str]) -> Eva:
     return Eva(workspace, capsys)
@@ -59,9 +39,12 @@ def eva(workspace: Path, capsys: pytest.CaptureFixture[str]) -> Eva:
 
 @pytest.fixture
 def held(workspace: Path) -> Iterator[Kernel]:
-    kernel = start_kernel(layout_of(workspace, None), writes=True, listens=True, home=operator_home())
-    yield kernel
-    kernel.stop()
+    with holding(workspace) as kernel:
+        yield kernel
+
+
+def why(eva: Eva, what: str) -> dict[str, Any]:
+    return eva.data("why", what)
 
 
 def broken(eva: Eva, root: Path) -> None:
@@ -75,7 +58,7 @@ def test_a_capability_whose_file_is_broken_tells_what_serves_and_why_and_what_to
     save(workspace, FILE, SCRIPT.replace("one", "two"))
     eva.json("capability", "reload")
     broken(eva, workspace)
-    told = eva.why("greet")
+    told = why(eva, "greet")
     assert (told["about"], told["state"], told["serving"]["number"]) == ("capability", "Active", "g4")
     assert told["serving"]["actor"]["type"] == "cli"
     assert told["serving"]["request_id"].startswith("req_")
@@ -86,7 +69,7 @@ def test_a_capability_whose_file_is_broken_tells_what_serves_and_why_and_what_to
         "eva capability explain-rejected greet",
         f"{FILE}:1",
     ]
-    text = eva.text("why", "greet")
+    text = eva.text("why", "greet")[0]
     assert "g4 (version 1.0.0) serves, published " in text
     assert "since what the disk holds is refused." in text
     assert "EVA-502 " in text
@@ -94,32 +77,32 @@ def test_a_capability_whose_file_is_broken_tells_what_serves_and_why_and_what_to
 
 
 def test_a_generation_tells_its_life_from_load_to_the_end(held: Kernel, eva: Eva, workspace: Path) -> None:
-    first = eva.why("greet")["serving"]["generation"]
+    first = why(eva, "greet")["serving"]["generation"]
     save(workspace, FILE, SCRIPT.replace("one", "two"))
     eva.json("capability", "reload")
-    while (told := eva.why(first))["state"] != "Unregistered":
+    while (told := why(eva, first))["state"] != "Unregistered":
         pass
     assert (told["about"], told["state"], told["kept"]) == ("generation", "Unregistered", True)
     assert [one["to"] for one in told["transitions"]] == ["ShadowLoaded", "Active", "Draining", "Unregistered"]
     assert [one["code"] for one in told["orders"]] == ["capability.published", "capability.drained"]
     assert told["next"][0]["command"] == f"eva capability rollback greet --to {told['number']}"
-    assert eva.why(told["number"])["id"] == first
-    text = eva.text("why", told["number"])
+    assert why(eva, told["number"])["id"] == first
+    text = eva.text("why", told["number"])[0]
     assert f"{first} was made " in text
     assert "It is kept, so that it can be gone back to." in text
 
 
 def test_a_request_tells_who_asked_what_answered_and_what_it_caused(held: Kernel, eva: Eva) -> None:
     request = eva.json("capability", "call", "test.ask")["data"]["request_id"]
-    told = eva.why(request)
+    told = why(eva, request)
     assert (told["about"], told["call"]["outcome"], told["call"]["capability"]) == ("request", "ok", "test.ask")
     assert [(one["fn"], one["target"]) for one in told["effects"]] == [("emit_event", "/told")]
     assert [one["fn"] for one in told["host_calls"]] == ["emit_event", "call_tool"]
     assert [one["topic"] for one in told["events"]] == ["/told"]
     (child,) = told["children"]
     assert (child["capability"], child["outcome"]) == ("text.greet", "ok")
-    assert eva.why(child["request_id"])["parent"]["request_id"] == request
-    text = eva.text("why", request)
+    assert why(eva, child["request_id"])["parent"]["request_id"] == request
+    text = eva.text("why", request)[0]
     assert "called test.ask" in text
     assert "It ended after " in text
     assert f"text.greet  ok  {child['request_id']}" in text
@@ -129,20 +112,20 @@ def test_a_request_tells_who_asked_what_answered_and_what_it_caused(held: Kernel
 
 def test_an_order_is_a_request_too(held: Kernel, eva: Eva, workspace: Path) -> None:
     broken(eva, workspace)
-    request = eva.why("greet")["orders"][-1]["request_id"]
-    told = eva.why(request)
+    request = why(eva, "greet")["orders"][-1]["request_id"]
+    told = why(eva, request)
     assert (told["call"], [one["code"] for one in told["orders"]]) == (None, ["capability.rejected"])
     assert [one["topic"] for one in told["events"]] == ["/capability/loading", "/capability/reload_failed"]
-    assert "An order, and no call." in eva.text("why", request)
+    assert "An order, and no call." in eva.text("why", request)[0]
 
 
 def test_without_a_runtime_it_is_told_from_what_is_kept(eva: Eva, workspace: Path) -> None:
     failed = eva.json("capability", "call", "test.fails", code=6)["data"]["request_id"]
-    told = eva.why("fails")
+    told = why(eva, "fails")
     assert [one["request_id"] for one in told["faults"]] == [failed]
     assert told["next"][-1]["command"] == "eva audit query --capability fails --outcome error"
-    assert eva.why(failed)["call"]["error_kind"] == "HandlerError"
-    assert eva.why(told["serving"]["generation"])["capability_id"] == "fails"
+    assert why(eva, failed)["call"]["error_kind"] == "HandlerError"
+    assert why(eva, told["serving"]["generation"])["capability_id"] == "fails"
     assert eva.json("why", "nobody", code=2)["error"]["kind"] == "NotFound"
     assert eva.json("why", code=64)["error"]["kind"] == "InvalidInput"
 
