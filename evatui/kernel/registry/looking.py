@@ -19,8 +19,9 @@ __all__ = ["SETTLE_SECONDS", "Look", "Looking"]
 
 SETTLE_SECONDS = 0.05
 """A file that is gone counts as gone only when it still is after this long: editors replace by unlink and create."""
-_A_FEW = 8
-_LEISURE_SECONDS = 0.01
+_A_FEW = 4
+_LEISURE_SECONDS = 0.03
+"""A few are read in some two milliseconds: a small part of a core, since saves and calls go on beside it."""
 
 
 @dataclass(frozen=True, slots=True)
