@@ -78,3 +78,12 @@ async def test_a_change_that_moves_no_signature_is_found_by_its_bytes(start, wor
     (workspace / "capabilities/tools/greet.lua").write_text(SCRIPT.replace("one", "two"))
     await runtime.reloader.follow(frozenset())
     await answers(runtime, "two")
+
+
+async def test_what_could_not_be_read_is_not_taken_for_changed_again_and_again(start, workspace: Path) -> None:
+    (workspace / "capabilities/away.yaml").symlink_to(workspace.parent / "outside.yaml")
+    (workspace / "schemas/greet.output.json").unlink()
+    runtime = await start()
+    scanner = runtime.reloader._looking._scanner
+    assert set(scanner.manifests) == {"capabilities/away.yaml", "capabilities/greet.yaml"}
+    assert scanner.unlike(scanner.manifests) == frozenset()

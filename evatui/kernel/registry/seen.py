@@ -27,7 +27,8 @@ class Seen:
     @property
     def files(self) -> tuple[SourceFile, ...]:
         """All that could be read of it."""
-        return (self.snapshot.manifest, *self.snapshot.files.values())
+        files = (self.snapshot.manifest, *self.snapshot.files.values())
+        return tuple(file for file in files if file.path)  # a manifest that could not be read has none
 
 
 class Index:
