@@ -22,13 +22,13 @@ _ORDERS = {
     "abort": "Take the version that is tried out back; it is not tried again until it changes, or retry.",
     "pause": "Let the time of the canary stand still; one that fails is taken back all the same.",
     "resume": "Let the time of the canary go on; one that was held gets all of it again.",
-    "undo": "Undo what was ordered last of a capability, while nothing else has happened to it.",
 }
 
 
 def add_rollout(group: click.Group) -> None:
     for word, about in _ORDERS.items():
         group.add_command(_order(word, about))
+    group.add_command(undo)
     group.add_command(route)
 
 
@@ -43,6 +43,26 @@ def _order(word: str, about: str) -> click.Command:
         return Answer(data, partial(show_receipt, data=data))
 
     return order
+
+
+@click.command(cls=Word)
+@click.argument("id", type=CapabilityId())
+@click.option("--dry-run", is_flag=True, help="Say what would be undone, and how; nothing is changed.")
+@GUARD
+@click.pass_obj
+def undo(settings: Settings, id: str, dry_run: bool, if_generation: str | None) -> Answer:
+    """Undo what was ordered last of a capability, while nothing else has happened to it."""
+    guard = {"if_generation": if_generation} if if_generation is not None else {}
+    if not dry_run:
+        data = settings.ask("capability.undo", id=id, **guard)
+        return Answer(data, partial(show_receipt, data=data))
+    data = settings.ask("capability.undo_plan", id=id, **guard)
+    return Answer(data, partial(_show_undo, data=data))
+
+
+def _show_undo(screen: Screen, data: Mapping[str, Any]) -> None:
+    did = data["undoes"]
+    screen.line(f"would undo the {did['action']} of {did['at']} by {did['actor']}: {data['by']}")
 
 
 @click.command(cls=Word)

@@ -72,7 +72,11 @@ _LINES = (
     Line("capability abort", ("capability abort topic-normalize",), "capability.abort"),
     Line("capability pause", ("capability pause topic-normalize",), "capability.pause"),
     Line("capability resume", ("capability resume topic-normalize",), "capability.resume"),
-    Line("capability undo", ("capability undo topic-normalize",), "capability.undo"),
+    Line(
+        "capability undo",
+        ("capability undo topic-normalize", "capability undo topic-normalize --dry-run"),
+        "capability.undo",
+    ),
     Line("capability route", ("capability route topic.normalize --user ann",), "capability.route"),
     Line(
         "capability diff",

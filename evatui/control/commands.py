@@ -75,6 +75,7 @@ _ALL = (
     Command("capability.pause", "Let the time of the canary stand still", Danger.PLAN, True, True),
     Command("capability.resume", "Let the time of the canary go on", Danger.PLAN, True, True),
     Command("capability.undo", "Undo what was ordered last", Danger.DIALOG, True, True),
+    Command("capability.undo_plan", "What an undo would take back, and how; nothing is changed"),
     Command("capability.route", "Who would answer a call, on which generation, and why"),
     Command("capability.approve", "Let a version that waits go into service", Danger.TYPED, effects=True),
     Command("capability.revoke", "Forget an approval that has not taken effect", Danger.PLAN, effects=True),

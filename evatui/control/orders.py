@@ -26,8 +26,9 @@ def orders(runtime: Runtime) -> Mapping[str, Order]:
         """It can be undone, as long as it is the last one."""
 
         async def order(params: Params, actor: Actor) -> dict[str, Any]:
+            hold = undoing.hold_of(read_needed(params, "id"))
             receipt = await work(params, actor)
-            undoing.note(receipt)
+            undoing.note(receipt, hold)
             return receipt.to_json()
 
         return order
@@ -42,6 +43,9 @@ def orders(runtime: Runtime) -> Mapping[str, Order]:
 
     async def undo(params: Params, actor: Actor) -> dict[str, Any]:
         return (await undoing.undo(read_needed(params, "id"), actor, read_text(params, "if_generation"))).to_json()
+
+    async def undo_plan(params: Params, actor: Actor) -> dict[str, Any]:
+        return await undoing.plan(read_needed(params, "id"), actor, read_text(params, "if_generation"))
 
     async def revoke(params: Params, actor: Actor) -> dict[str, Any]:
         found = await runtime.approvals.revoke(read_needed(params, "id"), read_needed(params, "digest"), actor)
@@ -58,5 +62,6 @@ def orders(runtime: Runtime) -> Mapping[str, Order]:
         "capability.pause": guarded(rollouts.pause),
         "capability.resume": guarded(rollouts.resume),
         "capability.undo": undo,
+        "capability.undo_plan": undo_plan,
         "capability.revoke": revoke,
     }

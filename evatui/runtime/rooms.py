@@ -177,7 +177,7 @@ class Rooms:
             clock,
         )
         self.rollouts = Rollouts(self.registry, self.canaries, clock)
-        self.undoing = Undoing(self.registry, self.operations, self.rollouts)
+        self.undoing = Undoing(self.registry, self.operations, self.rollouts, self._restoring)
         self.freezing = Freezing(FreezeBook(database), self.reloader, self.canaries, self._journal)
         self.trials = Trials(self.registry, self.operations, self._restoring, state, clock)
         self.approvals = Approvals(self.registry, self.reloader, self.gate, clock)

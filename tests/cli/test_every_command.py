@@ -51,7 +51,7 @@ def test_the_table_has_every_command_and_asks_for_known_ones() -> None:
     assert sorted(leaves(eva)) == sorted(TABLE)
     asked = {line.asks for line in TABLE.values()} - {""}
     assert asked <= set(COMMANDS)
-    elsewhere = {"capability.plan", "capability.revoke", "trust.show", "trust.revoke"}
+    elsewhere = {"capability.plan", "capability.revoke", "capability.undo_plan", "trust.show", "trust.revoke"}
     assert set(COMMANDS) - asked - elsewhere == set()
 
 

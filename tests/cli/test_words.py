@@ -59,6 +59,7 @@ def test_the_state_folder_comes_from_the_environment_unless_given(eva: Eva, monk
         ("capability pause x", "capability.pause", {"id": "x"}),
         ("capability resume x", "capability.resume", {"id": "x"}),
         ("capability undo x", "capability.undo", {"id": "x"}),
+        ("capability undo x --dry-run", "capability.undo_plan", {"id": "x"}),
         (
             "capability route t --user ann --tag ring=beta",
             "capability.route",

@@ -109,8 +109,10 @@ class Operations:
         if_generation: str | None = None,
         cause: str = "",
         lose_state: bool = False,
+        blame: bool = True,
     ) -> Receipt:
-        """Serves an earlier version again, as a new generation; the one it replaces is quarantined.
+        """Serves an earlier version again, as a new generation; the one it replaces is quarantined, where it is to
+        ``blame``.
 
         Also where its files are gone, and after a restart. Without ``to`` it is the latest that was never rolled back;
         while a canary is tried out, that is what serves beside it. Raises ``Conflict`` with ``details.lost_keys``
@@ -133,7 +135,7 @@ class Operations:
         before, held = frozenset(capability.quarantined), capability.hold
         # Before it is loaded, as a look at the disk may come in between; and never what comes back itself.
         tried_out = {capability.canary.digest} if capability.canary else set()
-        bad_ones = {bad, *before, *tried_out} - {candidate.digest}
+        bad_ones = ({bad, *before, *tried_out} if blame else before) - {candidate.digest}
         await self._keeping.quarantine(capability, bad_ones, source, actor)
         self._registry.capability(capability.id, candidate.path if gone else capability.path)
         try:

@@ -2,46 +2,85 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from evatui.kernel.model.call import Actor
 from evatui.kernel.model.errors import ErrorKind, failure
 from evatui.kernel.model.text import clean_line
-from evatui.kernel.registry.capability import Capability
+from evatui.kernel.registry.capability import Capability, Kept
 from evatui.kernel.registry.generation import GenerationId
 from evatui.kernel.registry.operations import Operations
 from evatui.kernel.registry.receipt import Receipt, guard
 from evatui.kernel.registry.registry import Registry
+from evatui.kernel.registry.restoring import Restoring
 from evatui.kernel.registry.rollout.orders import Rollouts
+from evatui.kernel.storage.history import Hold
 
 __all__ = ["Undoing"]
 
 
 @dataclass(frozen=True, slots=True)
 class _Done:
-    """An order, and what served and was tried out right after it."""
+    """An order; the operator's hold that was in force before it; what served and was tried out right after it."""
 
     receipt: Receipt
+    hold: Hold | None
     after: tuple[GenerationId, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Inverse:
+    """``words`` say what would be done; ``kept`` is the version that would come back by it."""
+
+    words: str
+    work: Callable[[], Awaitable[Receipt]]
+    kept: Kept | None = None
 
 
 class Undoing:
     """Of this runtime only. What was undone is not undone again: undoing twice does not toggle."""
 
-    def __init__(self, registry: Registry, operations: Operations, rollouts: Rollouts) -> None:
+    def __init__(self, registry: Registry, operations: Operations, rollouts: Rollouts, restoring: Restoring) -> None:
         self._registry = registry
         self._operations = operations
         self._rollouts = rollouts
+        self._restoring = restoring
         self._done: dict[str, _Done] = {}
 
-    def note(self, receipt: Receipt) -> None:
-        """It was ordered just now."""
-        self._done[receipt.id] = _Done(receipt, _names(self._registry.capabilities[receipt.id]))
+    def hold_of(self, capability_id: str) -> Hold | None:
+        """For `note`: what is in force before an order."""
+        capability = self._registry.capabilities.get(capability_id)
+        return capability.hold if capability is not None else None
+
+    def note(self, receipt: Receipt, hold: Hold | None) -> None:
+        """It was ordered just now; ``hold`` was in force before."""
+        self._done[receipt.id] = _Done(receipt, hold, _names(self._registry.capabilities[receipt.id]))
 
     async def undo(self, capability_id: str, actor: Actor, if_generation: str | None = None) -> Receipt:
         """Raises `CallFailed` ``NotFound`` for an unknown id, ``Conflict`` where there is nothing to undo, or where
         another version came since."""
+        did, inverse = self._last(capability_id, actor, if_generation)
+        receipt = await inverse.work()
+        self._done.pop(capability_id, None)
+        note = f"undid the {did.action} of {did.at}"
+        return replace(receipt, action="undo", note=f"{note}; {receipt.note}" if receipt.note else note)
+
+    async def plan(self, capability_id: str, actor: Actor, if_generation: str | None = None) -> dict[str, Any]:
+        """What `undo` would do: ``{id, undoes: {action, at, actor}, by, to}``. Raises as it does, and ``Conflict``
+        where the version that would come back cannot by now."""
+        did, inverse = self._last(capability_id, actor, if_generation)
+        if inverse.kept is not None:
+            await self._restoring.admitted(self._registry.capabilities[capability_id], inverse.kept)
+        return {
+            "id": capability_id,
+            "undoes": {"action": did.action, "at": did.at, "actor": did.actor},
+            "by": inverse.words,
+            "to": inverse.kept.name.id if inverse.kept is not None else None,
+        }
+
+    def _last(self, capability_id: str, actor: Actor, if_generation: str | None) -> tuple[Receipt, _Inverse]:
         capability, done = self._registry.capabilities.get(capability_id), self._done.get(capability_id)
         if capability is None:
             raise failure(ErrorKind.NOT_FOUND, f"no capability with the id {clean_line(capability_id, 128)}")
@@ -52,32 +91,47 @@ class Undoing:
             raise failure(
                 ErrorKind.CONFLICT, f"something else happened to {capability_id} since its {done.receipt.action}"
             )
-        receipt = await self._inverse(done.receipt, capability, actor)
-        self._done.pop(capability_id, None)
-        note = f"undid the {done.receipt.action} of {done.receipt.at}"
-        return replace(receipt, action="undo", note=f"{note}; {receipt.note}" if receipt.note else note)
+        return done.receipt, self._inverse(done, capability, actor)
 
-    def _inverse(self, did: Receipt, capability: Capability, actor: Actor) -> Awaitable[Receipt]:
+    def _inverse(self, done: _Done, capability: Capability, actor: Actor) -> _Inverse:
         """Calls that are not to be undone themselves: they do not go through `note`."""
-        operations, rollouts, key = self._operations, self._rollouts, capability.id
+        operations, rollouts, key, did = self._operations, self._rollouts, capability.id, done.receipt
+        if did.action in ("drain", "disable", "enable"):
+            return self._held_as_before(done, capability, actor)
         match did.action:
-            case "drain" | "disable":
-                return operations.enable(key, actor)
-            case "enable":
-                return operations.disable(key, actor)
             case "pause":
-                return rollouts.resume(key, actor)
+                return _Inverse("resuming its canary", lambda: rollouts.resume(key, actor))
             case "resume":
-                return rollouts.pause(key, actor)
+                return _Inverse("pausing its canary", lambda: rollouts.pause(key, actor))
             case "abort":
-                return operations.retry(key, actor)
+                return _Inverse("trying its canary again, from the beginning", lambda: operations.retry(key, actor))
             case "retry" if capability.rollout is not None:
-                return rollouts.abort(key, actor)
-        if did.source is None or did.source == did.target:
+                return _Inverse("aborting its canary", lambda: rollouts.abort(key, actor))
+        if did.source == did.target:
+            raise failure(ErrorKind.CONFLICT, f"the {did.action} of {key} changed nothing")
+        if did.source is None:
             raise failure(ErrorKind.CONFLICT, f"the {did.action} of {key} cannot be undone: nothing served before it")
-        if all(kept.name != did.source for kept in capability.kept):  # it was a canary, and served nobody alone
-            return operations.retry(key, actor)
-        return operations.rollback(key, actor, did.source.id)
+        source = did.source
+        kept = next((one for one in capability.kept if one.name == source), None)
+        if kept is None:  # it was a canary, and served nobody alone
+            return _Inverse("trying its canary again, from the beginning", lambda: operations.retry(key, actor))
+        # A version that was only gone back to is nobody's fault; one that was retried or promoted is taken back.
+        blame = did.action != "rollback"
+        return _Inverse(
+            f"going back to {source.short}", lambda: operations.rollback(key, actor, source.id, blame=blame), kept
+        )
+
+    def _held_as_before(self, done: _Done, capability: Capability, actor: Actor) -> _Inverse:
+        operations, key = self._operations, capability.id
+        if (done.hold is None) is (capability.hold is None):
+            raise failure(ErrorKind.CONFLICT, f"the {done.receipt.action} of {key} switched nothing on or off")
+        match done.hold:
+            case Hold.DRAINED:
+                return _Inverse("draining it", lambda: operations.drain(key, actor))
+            case Hold.DISABLED:
+                return _Inverse("switching it off", lambda: operations.disable(key, actor))
+            case None:
+                return _Inverse("switching it on", lambda: operations.enable(key, actor))
 
 
 def _names(capability: Capability) -> tuple[GenerationId, ...]:
