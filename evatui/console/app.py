@@ -21,6 +21,7 @@ from evatui.control.operator import CommandFailed, Operator
 
 if TYPE_CHECKING:
     from evatui.console.feed import Feed
+    from evatui.console.screens.confirm import Confirm
     from evatui.console.view.sent import Sent
     from evatui.console.widgets.row_list import RowList
     from evatui.control.snapshot import ConsoleSnapshot
@@ -54,6 +55,7 @@ class ConsoleApp(Stage):
         self,
         open_operator: OpenOperator,
         *,
+        attach: OpenOperator | None = None,
         readonly: bool = False,
         look: Look | None = None,
         theme: str | None = None,
@@ -62,6 +64,8 @@ class ConsoleApp(Stage):
     ) -> None:
         super().__init__(readonly=readonly, look=look or Look(), theme=theme, view=view, workspace=workspace)
         self._open_operator = open_operator
+        self._open_other = attach
+        """Opens the runtime of whoever holds the workspace."""
         self.opening: asyncio.Future[Operator] | None = None
         self.operator: Operator | None = None
         self.feed: Feed | None = None
@@ -86,10 +90,8 @@ class ConsoleApp(Stage):
         from evatui.console.commands import Commands, internal
         from evatui.console.feed import Feed
 
-        # Shielded: whoever leaves now still has to close what comes of it.
-        self.opening = asyncio.ensure_future(self._open_operator())
         try:
-            self.operator = await asyncio.shield(self.opening)
+            self.operator = await self._opened(self._open_operator)
         except Exception as problem:
             self.first_snapshot.set()
             self.exit(problem if isinstance(problem, CommandFailed) else internal("the runtime did not start", problem))
@@ -97,6 +99,19 @@ class ConsoleApp(Stage):
         self.commands = Commands(self.operator, self._command_ended)
         self.feed = Feed(self.operator, lambda snapshot: self.call_later(self.show, snapshot), self._troubled)
         self.feed.start()
+
+    async def _opened(self, opens: OpenOperator) -> Operator:
+        """Where another process holds the workspace, its runtime, if that is wanted."""
+        # Shielded: whoever leaves now still has to close what comes of it.
+        self.opening = asyncio.ensure_future(opens())
+        try:
+            return await asyncio.shield(self.opening)
+        except CommandFailed as failed:
+            if self._open_other in (None, opens) or not failed.context.get("holder"):
+                raise
+            if not await self.push_screen_wait(_offer(failed)):
+                raise
+        return await self._opened(self._open_other)
 
     def on_unmount(self) -> None:
         if self.feed is not None:
@@ -112,11 +127,14 @@ class ConsoleApp(Stage):
 
     def show(self, snapshot: ConsoleSnapshot) -> None:
         first = self.snapshot is None
-        stood = self.snapshot.standing if self.snapshot is not None else None
+        before, stood = (self.snapshot.runtime, self.snapshot.standing) if self.snapshot is not None else (None, None)
         super().show(snapshot)
         if snapshot.standing != stood and snapshot.standing.word == "down":
             tries = " restart tries it again"
             self.say(line(("✗ DOWN ", Ink.BAD), snapshot.standing.detail, "  ", ("a", Ink.KEY), tries))
+        if before is not None and before.pid != snapshot.runtime.pid:
+            now = f"to the runtime that holds the workspace now, pid {snapshot.runtime.pid}"
+            self.say(line(("● attached again ", Ink.OK), now))
         if first and snapshot.trust.waiting and self.actions.find("trust") and not self._looks_only():
             self.dispatch_table.run("trust")
         self.first_snapshot.set()
@@ -184,3 +202,17 @@ class ConsoleApp(Stage):
 
         self.exit(internal("the console failed", self._exception), 1)
         self._close_messages_no_wait()
+
+
+def _offer(failed: CommandFailed) -> Confirm:
+    """Attach to the runtime that holds the workspace already?"""
+    from evatui.console.screens.confirm import Confirm
+    from evatui.console.view.ink import wrapped
+    from evatui.control.commands import Danger
+
+    lines = (
+        line((failed.message, Ink.STRONG)),
+        line("Attached to its runtime you see and do the same; leaving this console ends nothing there."),
+        line(("The same at once: evatui --attach", Ink.DIM)),
+    )
+    return Confirm("Attach?", wrapped(lines), "attach", Danger.PLAN, keep="leave")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -83,8 +84,10 @@ def _command(
         raise click.BadParameter(f"{theme!r}; there are: {', '.join(theme_names())}", param_hint="--theme")
     from evatui.console.app import ConsoleApp
 
+    opener = partial(_opener, workspace, state_dir, picture=screenshot is not None, readonly=readonly)
     app = ConsoleApp(
-        _opener(workspace, state_dir, attach=attach, picture=screenshot is not None, readonly=readonly),
+        opener(attach=attach),
+        attach=opener(attach=True),
         readonly=readonly,
         look=Look(ascii=ascii, picture=screenshot is not None),
         theme=theme,
@@ -117,6 +120,7 @@ def _opener(
             actor=actor,
             readonly=readonly or picture,
             home=operator_home(),
+            stays=attach,
         )
 
     return open_operator

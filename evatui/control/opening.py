@@ -22,6 +22,7 @@ from evatui.kernel.model.errors import CallFailed, ErrorKind
 
 if TYPE_CHECKING:
     from evatui.control.kernel import Kernel
+    from evatui.control.remote import RemoteOperator
     from evatui.kernel.model.diagnostic import Diagnostic
     from evatui.kernel.workspace.home import OperatorHome
     from evatui.kernel.workspace.layout import Layout, WorkspaceError
@@ -79,8 +80,11 @@ async def open_workspace(
     actor: Actor,
     readonly: bool = False,
     home: OperatorHome | None = None,
+    stays: bool = False,
 ) -> Operator:
     """An operator for the workspace at or above ``start`` (default: here).
+
+    One that ``stays`` attached goes over to the next runtime when the one that it is attached to ends.
 
     ``home`` (`operator_home`) is what the person who asks has set up; without one they vouch for the workspace.
 
@@ -91,13 +95,10 @@ async def open_workspace(
     layout = await asyncio.to_thread(layout_of, root, state_dir)
     place = layout.state_dir
     if mode is not OpenMode.HOLD and (holder := await _listener(place)) is not None:
-        return await _attach(holder, actor, readonly)
+        first = await _attached_to(holder, actor, readonly)
+        return _staying(first, place, actor) if stays else first
     if mode is OpenMode.ATTACH:
-        raise CommandFailed(
-            ErrorKind.UNAVAILABLE,
-            "no runtime holds this workspace",
-            suggestion="start one with `evatui` or `eva serve`",
-        )
+        raise _nobody()
     from evatui.control.local import LocalOperator
 
     try:
@@ -114,7 +115,7 @@ async def open_workspace(
         late = await _listener(place) if mode is OpenMode.WRITE and "holder" in failed.context else None
         if late is None:
             raise
-        return await _attach(late, actor, readonly)
+        return await _attached_to(late, actor, readonly)
     return LocalOperator(kernel, actor, readonly=readonly, holds=mode is OpenMode.HOLD)
 
 
@@ -136,10 +137,30 @@ async def _listener(state_dir: Path) -> Holder | None:
     return holder
 
 
-async def _attach(holder: Holder, actor: Actor, readonly: bool) -> Operator:
+async def _attached_to(holder: Holder, actor: Actor, readonly: bool) -> RemoteOperator:
     from evatui.control.remote import connect
 
     return await connect(holder, actor, readonly=readonly)
+
+
+def _staying(first: RemoteOperator, state_dir: Path, actor: Actor) -> Operator:
+    from evatui.control.reconnecting import ReconnectingOperator
+
+    async def dial() -> RemoteOperator:
+        holder = await _listener(state_dir)
+        if holder is None:
+            raise _nobody()
+        return await _attached_to(holder, actor, first.readonly)
+
+    return ReconnectingOperator(first, dial)
+
+
+def _nobody() -> CommandFailed:
+    return CommandFailed(
+        ErrorKind.UNAVAILABLE,
+        "no runtime holds this workspace",
+        suggestion="start one with `evatui` or `eva serve`",
+    )
 
 
 def start_kernel(

@@ -50,6 +50,10 @@ class RemoteOperator:
         self._why = ""
         self._reading = asyncio.get_running_loop().create_task(self._read(reader))
 
+    @property
+    def is_lost(self) -> bool:
+        return self._reading.done()
+
     async def run(self, command: str, *, on_progress: OnProgress | None = None, **params: Any) -> dict[str, Any]:
         refuse_if_readonly(self, command)
         request_id = params.setdefault("request_id", new_id("req"))

@@ -43,6 +43,7 @@ class Server:
         self._orders: set[asyncio.Task[None]] = set()
         self._peers: set[Peer] = set()
         self._telling = False
+        self._ends = False
 
     async def listen(self, state_dir: Path) -> tuple[str, str | None]:
         """Returns the address and the token that it asks for (None on a Unix socket)."""
@@ -75,13 +76,19 @@ class Server:
         self._ready.set()
 
     async def stop_accepting(self) -> None:
+        self._ends = True
         if self._server is not None:
+            with contextlib.suppress(NotImplementedError):  # no selector, as on Windows
+                for listening in self._server.sockets:
+                    asyncio.get_running_loop().remove_reader(listening.fileno())
+            await asyncio.sleep(0)  # what was accepted in this turn needs the server to be there: it would be forgotten
             self._server.close()
         if self._path is not None and self.reachable():
             self._path.unlink(missing_ok=True)  # another one in its place is that of another runtime
 
     async def close(self) -> None:
         """Says goodbye to whoever watches, and hangs up."""
+        await asyncio.sleep(0)  # whoever came last is attended to by now, and so is not forgotten
         for peer in self._peers:
             if peer.watches:
                 peer.outbox.post({"method": "stopped"})
@@ -118,6 +125,8 @@ class Server:
     def _refusal(self, writer: asyncio.StreamWriter) -> str:
         if self._token is None and not is_admitted(writer.get_extra_info("socket")):
             return "it belongs to another user"
+        if self._ends:
+            return "it ends"
         return f"{_MAX_PEERS} operators are attached already" if len(self._connections) >= _MAX_PEERS else ""
 
     async def _attend(self, reader: asyncio.StreamReader, outbox: Outbox) -> None:

@@ -99,6 +99,9 @@ def test_a_second_console_names_the_holder_and_leaves_a_plain_terminal(terminal:
     terminal.read_until("● live")
     second = Terminal("-m", "evatui.console.main", str(workspace))
     try:
+        second.read_until("Attach?")
+        second.read_until(str(terminal.process.pid))
+        second.type(b"\x1b")
         assert second.wait() == 4
         message = second.drawn[second.drawn.rfind(ALTERNATE_OFF) :].decode()
         assert str(terminal.process.pid) in message
@@ -107,6 +110,34 @@ def test_a_second_console_names_the_holder_and_leaves_a_plain_terminal(terminal:
         second.close()
     terminal.type(b"q")
     assert terminal.wait() == 0
+
+
+def test_a_second_console_attaches_with_enter_and_goes_over_to_the_next_runtime(
+    terminal: Terminal, workspace: Path
+) -> None:
+    terminal.read_until("● live")
+    second = Terminal("-m", "evatui.console.main", str(workspace))
+    third = None
+    try:
+        second.read_until("Attach?")
+        time.sleep(1.0)  # a dialog takes no key before a person can have read it
+        second.type(b"\r")
+        second.read_until(f"attached pid {terminal.process.pid}")
+        terminal.type(b"q")
+        assert terminal.wait() == 0
+        second.read_until("✗ LOST")
+        third = Terminal("-m", "evatui.console.main", str(workspace))
+        second.read_until(f"attached pid {third.process.pid}")
+        second.read_until("● live")
+        second.type(b"q")
+        assert second.wait() == 0
+        third.read_until("● live")
+        third.type(b"q")
+        assert third.wait() == 0
+    finally:
+        second.close()
+        if third is not None:
+            third.close()
 
 
 def test_an_attached_console_sees_the_same_and_ends_nothing(terminal: Terminal, workspace: Path) -> None:

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import socket
 from pathlib import Path
+
+import pytest
 
 from evatui.control.local import LocalOperator
 from evatui.control.opening import OpenMode, open_workspace
+from evatui.control.server import Server
 from evatui.kernel.model.call import Actor, CallerType
 from tests.soak.gone_clients import kill_clients
 from tests.support.waiting import until
@@ -44,3 +49,22 @@ async def test_an_order_of_a_client_that_never_reads_and_breaks_off_is_done_but_
     snapshots = b'{"id": 2, "method": "snapshot"}\n' * 100
     assert await disabled(snapshots + DISABLE + b"\n") == 1
     await holder.close()
+
+
+@pytest.mark.parametrize("turns", range(6))
+async def test_who_comes_just_as_the_runtime_ends_is_hung_up_on(tmp_path: Path, turns: int) -> None:
+    server = Server()
+    await server.listen(tmp_path)
+    server.serve(None)
+    with socket.socket(socket.AF_UNIX) as client:
+        client.connect(str(tmp_path / "control.sock"))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        await server.stop_accepting()
+        await server.close()
+        for _ in range(5):  # as many as the runtime still takes to end
+            await asyncio.sleep(0)
+        client.settimeout(10)
+        with contextlib.suppress(ConnectionResetError):
+            while client.recv(1000):
+                pass
