@@ -116,6 +116,7 @@ _LINES = (
     Line("events", ("events", "events --topic '/capability/**' --follow"), "events"),
     Line("why", ("why topic-normalize", "why g3", "why req_5f1c9e2b7a"), "why"),
     Line("metrics", ("metrics",), "metrics"),
+    Line("bundle", ("bundle report.zip",), workspace=False),
     Line("schema print", ("schema print manifest", "schema print"), workspace=False),
     Line("explain", ("explain EVA-204",), workspace=False),
     Line(

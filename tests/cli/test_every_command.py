@@ -29,8 +29,13 @@ CONFLICTS = {"capability rollback", "capability promote", "capability abort", "c
 """There is nothing that they could do it to in a workspace where nothing has happened."""
 ANSWERS = dict.fromkeys((*CONFLICTS, "capability approve", "capability diff", "state get", "state delete"), INVALID)
 LOG = {"audit tail", "audit query", "audit verify", "audit export"}
-MADE = {"init": ("demo",), "capability new": ("**/word-count*", "**/word_count*", "**/*.luarc.json")}
+MADE = {
+    "init": ("demo",),
+    "bundle": ("report.zip",),
+    "capability new": ("**/word-count*", "**/word_count*", "**/*.luarc.json"),
+}
 """What they leave in the workspace, by pattern."""
+QUICK = {"serve": ("--idle-exit", "0.01"), "bundle": ("--no-picture",)}
 STREAMS = {"serve", "audit export"}
 """One object a line."""
 LINES = [pytest.param(line, id=line.words) for line in TABLE.values()]
@@ -93,7 +98,7 @@ def runtime(ground: Path) -> Iterator[Kernel]:
 def arguments(line: Line) -> list[str]:
     example = next(one for one in line.examples if not one.startswith("eval"))
     words = shlex.split(example.partition(" > ")[0])
-    return [*words, "--idle-exit", "0.01"] if line.words == "serve" else words
+    return [*words, *QUICK.get(line.words, ())]
 
 
 def ended(
