@@ -50,8 +50,8 @@ def test_a_name_of_any_length_makes_no_long_record() -> None:
     about = {"capability": "x" * 10_000_000, "why": "y" * 5_000}
     long, line = compose(1, "2026", "call.error", "error", about, GENESIS)
     assert len(line) < 3 * MAX_TEXT
-    assert long["capability"] == "x" * MAX_TEXT + "…"
-    assert long["details"]["why"] == "y" * MAX_TEXT + "…"
+    assert long["capability"] == "x" * (MAX_TEXT - 1) + "…"
+    assert long["details"]["why"] == "y" * (MAX_TEXT - 1) + "…"
     short, _ = compose(1, "2026", "call.ok", "ok", {"capability": "x" * MAX_TEXT}, GENESIS)
     assert short["capability"] == "x" * MAX_TEXT
 

@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 
 from evatui.kernel.model.manifest import AuditLevel
+from evatui.kernel.model.text import cut
 from evatui.kernel.records.redact import redact
 
 __all__ = ["FIELDS", "GENESIS", "MAX_TEXT", "MAX_VALUE_BYTES", "canonical", "compose", "line_hash", "measured"]
@@ -39,16 +40,15 @@ MAX_VALUE_BYTES = 65_536
 
 
 MAX_TEXT = 1_024
-"""Characters of a field that is text, such as the name that was called; what is longer is cut there, with ``…``."""
+"""Characters of a field that is text, such as the name that was called; what is longer is cut, and ends with ``…``."""
+_SURELY_SHORT = MAX_TEXT + len(orjson.dumps(_BLANK))
+"""A line of no more bytes has no text that is too long."""
 
 
 def compose(
     seq: int, at: str, code: str, outcome: str, fields: Mapping[str, Any], prev: str
 ) -> tuple[dict[str, Any], bytes]:
     """The record and its line. Fields beyond `FIELDS` stand together under ``details``, before ``prev``."""
-    for name, value in fields.items():
-        if type(value) is str and len(value) > MAX_TEXT:
-            fields = {**fields, name: f"{value[:MAX_TEXT]}…"}
     # `str`, for what it says: of a member of an enumeration everything else takes several times as long
     record = {"seq": seq, "at": at, "code": str(code), "outcome": str(outcome), **_BLANK, "host_calls": []}
     if fields.keys() <= _BLANK.keys():
@@ -57,7 +57,16 @@ def compose(
         record.update((name, value) for name, value in fields.items() if name in _BLANK)
         record["details"] = {name: value for name, value in fields.items() if name not in _BLANK}
     record["prev"] = prev
-    return record, orjson.dumps(record)
+    line = orjson.dumps(record)
+    if len(line) > _SURELY_SHORT:
+        bounded = {name: _cut(value) for name, value in fields.items()}
+        if bounded != fields:
+            return compose(seq, at, code, outcome, bounded, prev)
+    return record, line
+
+
+def _cut(value: Any) -> Any:
+    return cut(value, MAX_TEXT) if type(value) is str else value
 
 
 def line_hash(line: bytes) -> str:
