@@ -75,7 +75,8 @@ class Calls:
         self.on_flight: Callable[[], None] = lambda: None
         """Called when a call takes off, and from any thread when one reports its progress; must be cheap."""
         self.observers: list[Callable[[Capability, Generation, Sample], None]] = []
-        """Called after each call that ran, before its answer leaves; must be cheap, must not raise."""
+        """Called after each call that ran while a version of its capability was new, before its answer leaves; must be
+        cheap, must not raise."""
         self._registry = registry
         self._host = host
         self._audit = audit
@@ -126,8 +127,9 @@ class Calls:
             return  # its caller, or the queue, left it too little time
         sample = Sample(error, (now - flight.pinned) * 1000)
         generation.tally.add(sample)
-        for observe in self.observers:
-            observe(capability, generation, sample)
+        if capability.rollout is not None or capability.trial is not None:
+            for observe in self.observers:
+                observe(capability, generation, sample)
 
     # -- on the loop ------------------------------------------------------------------------
 

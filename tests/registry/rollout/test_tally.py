@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evatui.kernel.model.errors import ErrorKind
-from evatui.kernel.registry.rollout.tally import Latencies, Sample, Tally, Window
+from evatui.kernel.registry.rollout.tally import Latencies, Sample, Tally, TimedWindow, Window
 
 FAULTY = {
     "HandlerError",
@@ -55,7 +55,7 @@ def test_a_window_has_the_calls_of_its_time_and_no_older_ones(calls: list[tuple[
 
 
 def test_an_empty_window_has_no_latency() -> None:
-    window = Window(5)
+    window = TimedWindow(5)
     assert window.p95(100.0) is None
     window.add(Sample(None, 3.0), 100.0)
     assert window.p95(100.0) == pytest.approx(3, rel=0.1)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from evatui.kernel.model.manifest import AnalysisSpec, CanarySpec
 from evatui.kernel.registry.rollout.cohort import told
 from evatui.kernel.registry.rollout.judge import Limits, Verdict, judge
-from evatui.kernel.registry.rollout.tally import Sample, Window, rounded
+from evatui.kernel.registry.rollout.tally import Sample, TimedWindow, rounded
 
 if TYPE_CHECKING:
     from evatui.kernel.registry.generation import Generation
@@ -62,13 +62,13 @@ class Rollout:
     left: float = 0.0
     ending: bool = False
     """Its promotion is being written down; nothing else is decided meanwhile."""
-    canary: Window = field(init=False)
-    baseline: Window = field(init=False)
+    canary: TimedWindow = field(init=False)
+    baseline: TimedWindow = field(init=False)
 
     def __post_init__(self) -> None:
         self.deadline = self.began + self.analysis.deadline_s
-        self.canary = Window(self.analysis.window_s)
-        self.baseline = Window(self.analysis.window_s)
+        self.canary = TimedWindow(self.analysis.window_s)
+        self.baseline = TimedWindow(self.analysis.window_s)
 
     def add(self, generation: Generation, sample: Sample, now: float) -> None:
         """A call of either side; one of a generation that is neither any more does not count."""

@@ -10,7 +10,7 @@ from typing import Any, Final
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.registry.rollout.judge import Counts
 
-__all__ = ["FAULTS", "Latencies", "Sample", "Tally", "Window", "rounded"]
+__all__ = ["FAULTS", "Latencies", "Sample", "Tally", "TimedWindow", "Window", "rounded"]
 
 FAULTS: Final = frozenset(
     {
@@ -120,18 +120,10 @@ class Window:
         if sample.error is not None and sample.fault:
             slot.faults += 1
             self.faults += 1
-        slot.latencies.add(sample.ms)
 
     def counts(self, now: float) -> Counts:
         self._forget(now)
         return Counts(self._samples, self.faults)
-
-    def p95(self, now: float) -> float | None:
-        self._forget(now)
-        together = Latencies()
-        for slot in self._slots:
-            together.join(slot.latencies)
-        return together.quantile(0.95)
 
     def _forget(self, now: float) -> None:
         oldest = math.floor(now / self._slot_s) - _SLOTS
@@ -139,6 +131,21 @@ class Window:
             slot = self._slots.popleft()
             self._samples -= slot.samples
             self.faults -= slot.faults
+
+
+class TimedWindow(Window):
+    """One that knows how long the calls took as well."""
+
+    def add(self, sample: Sample, now: float) -> None:
+        super().add(sample, now)
+        self._slots[-1].latencies.add(sample.ms)
+
+    def p95(self, now: float) -> float | None:
+        self._forget(now)
+        together = Latencies()
+        for slot in self._slots:
+            together.join(slot.latencies)
+        return together.quantile(0.95)
 
 
 def rounded(ms: float | None) -> float | None:
