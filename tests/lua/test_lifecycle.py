@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from evatui.kernel.lua import Engine, LoadedProgram, Returned, Verdict
+from evatui.kernel.lua.ending import Overdue
 from evatui.kernel.lua.port import StatePort
 from evatui.kernel.lua.state import State
 from evatui.kernel.model.errors import ErrorKind
@@ -272,6 +273,35 @@ async def test_a_thread_that_does_not_come_back_is_replaced(monkeypatch: pytest.
     for late in kills:
         late()
     await until(lambda: engine.stuck == 0)
+    engine.close()
+
+
+@pytest.mark.parametrize("ended_by", ["its deadline", "a kill"])
+async def test_who_waits_for_an_end_that_hangs_is_told_and_its_thread_replaced(
+    monkeypatch: pytest.MonkeyPatch, ended_by: str
+) -> None:
+    """As where its record is written to a disk that does not answer."""
+    monkeypatch.setattr("evatui.kernel.lua.ending.GRACE_S", 0.02)
+    engine, reached, answers = Engine(), threading.Event(), threading.Event()
+    loaded = await engine.load(program(SPIN_OR_WAIT), timeout_s=20)
+
+    def finish(outcome: Any) -> Any:
+        reached.set()
+        answers.wait()
+        return outcome
+
+    seconds = 0.1 if ended_by == "its deadline" else 60
+    waiting = asyncio.create_task(call(loaded, "x", finish=finish, seconds=seconds))
+    await until(reached.is_set)
+    if ended_by == "a kill":
+        loaded.kill(ErrorKind.CANCELLED)
+    with pytest.raises(Overdue):
+        await waiting
+    assert engine.stuck == 1
+    assert await call(loaded, "next") == Returned([1, "next"])
+    answers.set()
+    await until(lambda: engine.stuck == 0)
+    loaded.close()
     engine.close()
 
 

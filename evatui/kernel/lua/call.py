@@ -70,7 +70,8 @@ class Call(Endable, Generic[T]):
         self._future: asyncio.Future[T] = self._loop.create_future()
 
     async def run(self) -> T:
-        """What ``finish`` made of the outcome. Cancelled, it first waits until the handler has ended."""
+        """What ``finish`` made of the outcome; cancelled, it first waits until the handler has ended. Raises `Overdue`
+        where ``finish`` goes on long after the deadline."""
         if self._started >= self.deadline:
             self.fire()
         self._owner.submit(self._step)
@@ -227,8 +228,6 @@ class Call(Endable, Generic[T]):
         return None
 
     def _deliver(self, outcome: Outcome, state: StatePort | None) -> Then:
-        self._owner.watchdog.forget(self._grace or self)
-        self._grace = None
         if isinstance(outcome, Verdict) and not (self._unharmed and self._ended is None):
             if state is not None:
                 state.close()
@@ -240,6 +239,12 @@ class Call(Endable, Generic[T]):
             result = self._finish(outcome)
         except BaseException as failed_to_finish:
             error = failed_to_finish
+        with self._lock:
+            self._finished = True
+        self._owner.watchdog.forget(self._grace or self)
+        self._grace = None
+        if self._overdue:
+            self._owner.found()
         self._owner.finished(self, state)
         return partial(self._on_loop, self._settle, result, error)
 

@@ -16,7 +16,7 @@ from evatui.kernel.lua.port import StatePort
 from evatui.kernel.lua.threads import Then
 from evatui.kernel.model.errors import ErrorKind
 
-__all__ = ["GRACE_S", "Endable", "Phase"]
+__all__ = ["GRACE_S", "Endable", "Overdue", "Phase"]
 
 GRACE_S: Final = 2.0
 """How long a call may take to end once it was killed, before it is given up and its thread counted as stuck."""
@@ -25,6 +25,10 @@ _ENDED: Final = {
     ErrorKind.CANCELLED: "the call was cancelled",
     ErrorKind.UNAVAILABLE: "the generation no longer takes calls",
 }
+
+
+class Overdue(Exception):
+    """The handler has ended, but what is made of its outcome does not."""
 
 
 class Phase(Enum):
@@ -65,6 +69,9 @@ class Endable:
     _phase = _QUEUED
     _ended: Verdict | None = None
     _done = False
+    _finished = False
+    """What is made of the outcome was made."""
+    _overdue = False
     _abandoned = False
     _lost = False
     _fault: ErrorKind | None = None
@@ -84,11 +91,11 @@ class Endable:
         """Whether this is what ended the call: it then ends in a `Verdict` of ``kind``."""
         with self._lock:
             if self._done or self._ended is not None:
+                if self._done and not self._finished and self._grace is None:
+                    self._begin_grace()
                 return False
             self._ended = Verdict(kind, message or _ENDED.get(kind, "the call was ended from outside"))
-            self._owner.watchdog.forget(self)
-            self._grace = _Grace(self)
-            self._owner.watchdog.watch(self._grace)
+            self._begin_grace()
             phase = self._phase
             if phase is _RUNNING and self._state is not None:
                 self._fault = kind if kind is ErrorKind.TIMEOUT else None
@@ -96,6 +103,11 @@ class Endable:
             elif phase is _WAITING:
                 self._on_loop(self._cancel_task)
         return True
+
+    def _begin_grace(self) -> None:
+        self._owner.watchdog.forget(self)
+        self._grace = _Grace(self)
+        self._owner.watchdog.watch(self._grace)
 
     def fire(self) -> None:
         """The time is up."""
@@ -105,6 +117,10 @@ class Endable:
     def abandon(self) -> None:
         """It did not end in time after it was killed: it is answered all the same, and its thread is replaced."""
         with self._lock:
+            if self._done and not self._finished and not self._overdue:
+                self._overdue = True
+                self._owner.lost()
+                self._on_loop(self._settle, None, Overdue())
             if self._done or self._abandoned or self._ended is None:
                 return
             self._abandoned = True
@@ -123,6 +139,10 @@ class Endable:
     def _cancel_task(self) -> None:
         if self._task is not None:
             self._task.cancel()
+
+    def _settle(self, result: Any, error: BaseException | None) -> None:
+        """On the loop: who waits for the call gets one of both, if nothing came before."""
+        raise NotImplementedError
 
     def _deliver(self, outcome: Outcome, state: StatePort | None) -> Then:
         """On a thread of Lua: the outcome is told, and the state kept or closed."""

@@ -15,6 +15,7 @@ import orjson
 
 from evatui.kernel.model.call import KERNEL, Actor
 from evatui.kernel.model.clock import Clock, rfc3339
+from evatui.kernel.model.errors import CallFailed
 from evatui.kernel.records.chain import Accept, Chain
 from evatui.kernel.records.codes import Code, Outcome
 from evatui.kernel.records.groups import Acceptance
@@ -178,6 +179,10 @@ class AuditLog:
         except KeyError:
             raise ValueError(_ENDED) from None
         return self._pen.append(code, outcome, fields, ran=True)
+
+    def overdue(self, **details: Any) -> CallFailed:
+        """The failure of a call whose `final` does not return; nothing begins until a `look` finds that it does."""
+        return self._pen.late(details)
 
     def note(self, code: Code, outcome: Outcome, actor: Actor = KERNEL, **fields: Any) -> None:
         """A record that is no call. Fields that a record has no key for stand under ``details``.

@@ -79,7 +79,7 @@ class Pen:
     def append(self, code: str, outcome: str, fields: Mapping[str, Any], **details: Any) -> Acceptance:
         """Raises ``AuditUnavailable`` with ``details``; so may the `Acceptance`."""
         if self._groups and not self._closed:
-            entry = Entry(code, outcome, fields, details, self._give_up_s, self._late)
+            entry = Entry(code, outcome, fields, details, self._give_up_s, self.late)
             self._groups.add(entry)
             return entry
         try:
@@ -192,7 +192,8 @@ class Pen:
         self._ledger.last_words(error)
         self.refusal = reason_of(error)
 
-    def _late(self, details: Mapping[str, Any]) -> CallFailed:
+    def late(self, details: Mapping[str, Any]) -> CallFailed:
+        """The failure of a record that was given up; nothing begins until a `look` finds that it works again."""
         self.refusal = self.refusal or _HANGS
         return unavailable(self.refusal, **details)
 

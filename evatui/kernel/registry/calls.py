@@ -12,12 +12,13 @@ from functools import partial
 from typing import Any
 
 from evatui.kernel.host.host import BoundHost, CallScope, Host
+from evatui.kernel.lua.ending import Overdue
 from evatui.kernel.lua.outcome import Outcome
 from evatui.kernel.model.call import CallReport, CallRequest, Response
 from evatui.kernel.model.clock import Clock
 from evatui.kernel.model.errors import CallError, CallFailed, ErrorKind, failure
 from evatui.kernel.model.manifest import AuditLevels
-from evatui.kernel.records.audit import AuditLog, Reservation
+from evatui.kernel.records.audit import GIVE_UP_S, AuditLog, Reservation
 from evatui.kernel.records.groups import ACCEPTED, Acceptance
 from evatui.kernel.registry.call_record import call_record
 from evatui.kernel.registry.capability import Capability
@@ -209,6 +210,8 @@ class Calls:
             if flight.acceptance is not ACCEPTED:
                 await flight.acceptance.settled()
             return response
+        except Overdue:  # it is the writing of its record that hangs
+            raise self._audit.overdue(ran=True) from None
         except BaseException:
             self._audit.release(reservation)  # of a call that was cancelled before it began
             raise
@@ -257,9 +260,14 @@ class Calls:
         """A call that ended before its handler ran is on record too; its answer waits for that."""
         record = self._record(flight, response)
         try:
-            await asyncio.shield(self._registry.journal.written(partial(self._write, record)))
+            reservation = self._audit.begin()  # where nothing can be written that need not be waited for
+            async with asyncio.timeout(GIVE_UP_S):
+                written = self._registry.journal.written(partial(self._write, record, reservation))
+                await asyncio.shield(written)
         except CallFailed as failed:
             return Response(False, error=failed.error)
+        except TimeoutError:
+            return Response(False, error=self._audit.overdue().error)
         return response
 
     def _record_cancelled(self, flight: Flight) -> None:
@@ -267,12 +275,12 @@ class Calls:
 
         def write() -> None:
             with contextlib.suppress(CallFailed):
-                self._write(record)
+                self._write(record, self._audit.begin())
 
         error = CallError(ErrorKind.CANCELLED, "cancelled before the handler began")
         record = self._record(flight, Response(False, error=error))
         with contextlib.suppress(RuntimeError):  # the runtime has ended, and its audit log with it
             self._registry.journal.later(write)
 
-    def _write(self, record: Mapping[str, Any]) -> None:
-        self._audit.final(self._audit.begin(), record).wait()
+    def _write(self, record: Mapping[str, Any], reservation: Reservation) -> None:
+        self._audit.final(reservation, record).wait()
