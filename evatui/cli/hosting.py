@@ -42,7 +42,9 @@ def _show_init(screen: Screen, data: dict[str, Any]) -> None:
 
 
 @click.command(cls=Word)
-@click.option("--idle-exit", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="End when unused.")
+@click.option(
+    "--idle-exit", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="End when nobody is attached."
+)
 @click.option("--audit-stdout", is_flag=True, help="Write each audit record to standard output too; no call without.")
 @click.option(
     "--metrics", metavar="[HOST:]PORT", help="Serve metrics over HTTP; on the loopback unless HOST says else."

@@ -155,13 +155,17 @@ class Desk:
             self._quiet.set()
             self._ended = self._runtime.clock.monotonic()
 
+    def left(self) -> None:
+        """An operator at the socket has gone."""
+        self._ended = self._runtime.clock.monotonic()
+
     def dropped(self, why: str) -> None:
         """An operator at the socket was hung up on."""
         self._runtime.bus.emit("/runtime/operator_dropped", {"cause": why})
 
     @property
     def idle_s(self) -> float:
-        """Seconds since the last command ended; 0 while one runs."""
+        """Seconds since the last command ended, or the last operator left the socket; 0 while a command runs."""
         return 0.0 if self._running else self._runtime.clock.monotonic() - self._ended
 
     def snapshot(self, since: Cursor) -> ConsoleSnapshot:

@@ -201,8 +201,10 @@ class Kernel:
 
     @property
     def idle_s(self) -> float:
-        """Seconds since the last call or command ended; 0 while one runs."""
-        return self.desk.idle_s if self.desk is not None else 0.0
+        """Seconds since the last call or command ended and the last operator left; 0 while any is there."""
+        if self.desk is None or (self._server is not None and self._server.attended):
+            return 0.0
+        return self.desk.idle_s
 
     @property
     def shutdown_s(self) -> float:

@@ -98,6 +98,11 @@ class Server:
         await asyncio.gather(*open_tasks, return_exceptions=True)
         await asyncio.sleep(0)  # connections that were closed end in the next turn of the loop, which may be the last
 
+    @property
+    def attended(self) -> bool:
+        """Is anybody attached?"""
+        return bool(self._peers)
+
     def changed(self) -> None:
         """Tells every peer that has asked for what changes, at most once until it asks again."""
         loop = self._loop
@@ -139,9 +144,10 @@ class Server:
                 self._peers.add(peer)
                 await peer.attend(reader)
         finally:
-            if peer is not None:
+            if peer is not None and self._desk is not None:
                 self._peers.discard(peer)
-                if outbox.why and self._desk is not None:
+                self._desk.left()
+                if outbox.why:
                     self._desk.dropped(outbox.why)
             outbox.close()
 

@@ -11,6 +11,7 @@ from evatui.control.operator import Operator
 from evatui.control.snapshot import Cursor
 from evatui.kernel.model.call import Actor, CallerType
 from tests.control.crowd import ANN, opened, watchers
+from tests.support.waiting import until
 from tests.support.workspaces import tool, write
 
 QUICK = "function invoke(ctx, request) return {ok = true, result = {n = request.payload.n}} end"
@@ -35,6 +36,16 @@ async def test_who_comes_back_goes_on_where_it_was(operator: Operator, workspace
         orders = [row.code for row in snapshot.audit if row.actor == ANN.id or row.code.startswith("capability.")]
         assert {"capability.disabled", "capability.enabled"} <= set(orders)
     await again.close()
+
+
+async def test_a_runtime_is_in_use_while_somebody_is_attached(holder: LocalOperator, workspace: Path) -> None:
+    """So `eva serve --idle-exit` does not end under a console that only looks."""
+    await until(lambda: holder.kernel.idle_s)
+    attached = await opened(workspace, OpenMode.ATTACH)
+    await attached.snapshot(Cursor())
+    assert holder.kernel.idle_s == 0
+    await attached.close()
+    await until(lambda: holder.kernel.idle_s)
 
 
 async def test_eight_clients_at_once_and_each_action_bears_its_name(holder: LocalOperator, workspace: Path) -> None:
