@@ -69,6 +69,16 @@ def test_the_state_folder_comes_from_the_environment_unless_given(eva: Eva, monk
         ("capability reload", "capability.reload", {"ids": []}),
         ("capability reload a b --plan d", "capability.reload", {"ids": ["a", "b"], "plan": "d"}),
         ("capability reload a --dry-run", "capability.plan", {"ids": ["a"]}),
+        ("capability reload a --if-generation g1", "capability.reload", {"ids": ["a"], "if_generation": "g1"}),
+        ("capability enable x --if-generation g4", "capability.enable", {"id": "x", "if_generation": "g4"}),
+        (
+            "capability approve x --digest 0a --revoke --if-generation g4",
+            "capability.revoke",
+            {"id": "x", "digest": "0a", "if_generation": "g4"},
+        ),
+        ("state delete x --all --if-generation g4", "state.delete", {"id": "x", "all": True, "if_generation": "g4"}),
+        ("freeze", "runtime.freeze", {}),
+        ("thaw", "runtime.thaw", {}),
         ("capability explain-rejected", "capability.explain_rejected", {}),
         ("capability explain-rejected x", "capability.explain_rejected", {"id": "x"}),
         ("capability explain-rejected --digest 0a", "capability.explain_rejected", {"digest": "0a"}),
@@ -79,12 +89,28 @@ def test_a_line_asks_for_its_command(eva: Eva, line: str, command: str, params: 
     answer = (
         RECEIPT
         | plan()
+        | {"deleted": 0, "schema_version": 1, "frozen": {"at": "", "actor": ""}}
         | {"rejections": [], "records": [], "generations": [], "passed": 0, "failed": 0, "capabilities": []}
     )
     said = eva("-o", "json", *line.split(), **{command.replace(".", "__"): answer})
     assert said.code == 0, said.err
     assert eva.operator.asked == [(command, params)]
     assert eva.operator.closed == 1
+
+
+@pytest.mark.parametrize("line", ["a b --if-generation g1", "--if-generation g1", "a --dry-run --if-generation g1"])
+def test_a_generation_guards_the_reload_of_one_capability(eva: Eva, line: str) -> None:
+    said = eva("capability", "reload", *line.split(), "-o", "json")
+    assert (said.code, eva.operator.opened) == (64, [])
+    assert "--if-generation" in said.json["error"]["message"]
+
+
+def test_freeze_and_thaw_tell_a_person_what_they_did(eva: Eva) -> None:
+    said = eva("freeze", runtime__freeze={"frozen": {"at": "2026-01-01T10:00:00Z", "actor": "ann"}})
+    assert said.out == "● frozen since 2026-01-01T10:00:00Z by ann\n"
+    said = eva("thaw", runtime__thaw={"frozen": None, "changes": plan("update")["changes"]})
+    assert said.out.startswith("● thawed\n")
+    assert "~ update" in said.out
 
 
 @pytest.mark.parametrize(
