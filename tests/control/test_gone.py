@@ -13,7 +13,7 @@ from evatui.control.local import LocalOperator
 from evatui.control.opening import OpenMode, open_workspace
 from evatui.control.server import Server
 from evatui.kernel.model.call import Actor, CallerType
-from tests.soak.gone_clients import kill_clients
+from tests.soak.gone_clients import kill_clients, recorded
 from tests.support.waiting import until
 from tests.support.workspaces import GREETER, write
 
@@ -42,7 +42,7 @@ async def test_an_order_of_a_client_that_never_reads_and_breaks_off_is_done_but_
         await until(lambda: server._connections)
         writer.transport.abort()
         await until(lambda: not server._connections and not server._orders)
-        records = (await holder.run("audit.tail", limit=100))["records"]
+        records = await recorded(holder, 100)
         return sum(record["code"] == "capability.disabled" for record in records)
 
     assert await disabled(DISABLE) == 0

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 from evatui.control.local import LocalOperator
@@ -25,7 +26,7 @@ from evatui.kernel.records.codes import Code
 from tests.support.waiting import until
 from tests.support.workspaces import GREETER, tool, write
 
-__all__ = ["Report", "kill_clients"]
+__all__ = ["Report", "kill_clients", "recorded"]
 
 _AT_ONCE = 16
 _ROOM = 10_000
@@ -96,6 +97,13 @@ async def kill_clients(kills: int, seed: int) -> Report:
             await holder.close()
 
 
+async def recorded(holder: LocalOperator, limit: int) -> list[dict[str, Any]]:
+    """The newest records; what is still on its way to the log is waited for."""
+    journal = holder.kernel._runtime.registry.journal
+    await asyncio.wrap_future(holder.kernel.submit(journal.written(lambda: None)))
+    return (await holder.run("audit.tail", limit=limit))["records"]
+
+
 async def _killed(holder: LocalOperator, socket: Path, kills: int, dice: random.Random) -> Report:
     began = time.monotonic()
     for number in range(_AT_ONCE):  # what is made once and kept, such as threads and states, is there from now on
@@ -119,7 +127,7 @@ async def _killed(holder: LocalOperator, socket: Path, kills: int, dice: random.
         )
     )
     await _quiet(holder)
-    records = [r for r in (await holder.run("audit.tail", limit=10_000))["records"] if r["actor"]["id"] in said]
+    records = [r for r in await recorded(holder, 10_000) if r["actor"]["id"] in said]
     done = Counter(r["actor"]["id"] for r in records if r["code"] == Code.CAPABILITY_DISABLED)
     calls = Counter(r["request_id"] for r in records if r["code"].startswith("call."))
     begun = {name for name in names if "sent" in said[name]}
