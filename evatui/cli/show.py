@@ -265,6 +265,10 @@ def show_receipt(screen: Screen, data: Mapping[str, Any]) -> None:
     screen.line(f"{data['action']} {data['id']}: {way}  ({data.get('duration_ms', 0)} ms)")
     if note := data.get("note"):
         screen.line(note, "yellow")
+    if data.get("cut"):
+        screen.line(f"{data['cut']} cut:", "yellow")
+    for cut in data.get("cut_calls") or ():
+        screen.line(f"  {cut['request_id']}  {cut['caller']}  after {cut['elapsed_ms']} ms", "yellow")
 
 
 def show_audit(screen: Screen, records: Sequence[Mapping[str, Any]]) -> None:

@@ -45,6 +45,8 @@ async def test_a_drain_past_its_deadline_cuts_the_call_and_says_which_generation
     await until(lambda: runtime.registry.capabilities["spin"].in_flight)
     receipt = await runtime.operations.drain("spin", ANN)
     assert receipt.cut == 1
+    (cut,) = receipt.to_json()["cut_calls"]
+    assert (cut["request_id"], cut["caller"]) == ((await running).request_id, "ann")
     error = (await running).response.error
     assert (error.kind, error.generation) == (ErrorKind.CANCELLED, name)
 

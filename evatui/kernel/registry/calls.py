@@ -22,6 +22,7 @@ from evatui.kernel.records.audit import GIVE_UP_S, AuditLog, Reservation
 from evatui.kernel.records.groups import ACCEPTED, Acceptance
 from evatui.kernel.registry.call_record import call_record
 from evatui.kernel.registry.capability import Capability
+from evatui.kernel.registry.cut import running
 from evatui.kernel.registry.generation import Generation
 from evatui.kernel.registry.in_force import InForce
 from evatui.kernel.registry.interpret import interpret
@@ -73,6 +74,7 @@ class Calls:
         workspace: str,
     ) -> None:
         self.flights: dict[str, Flight] = {}
+        registry.leaving.calls = lambda generation: running(self.flights.values(), generation, clock)
         self.on_flight: Callable[[], None] = lambda: None
         """Called when a call takes off, and from any thread when one reports its progress; must be cheap."""
         self.observers: list[Callable[[Capability, Generation, Sample], None]] = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
 from evatui.kernel.model.call import Actor
@@ -12,6 +12,7 @@ from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.lifecycle import State
 from evatui.kernel.records.codes import Code, Outcome
 from evatui.kernel.registry.capability import Attempt, Capability, Past
+from evatui.kernel.registry.cut import MOST_NAMED, Cut, Drained
 from evatui.kernel.registry.edges import Edges
 from evatui.kernel.registry.generation import Generation
 from evatui.kernel.registry.journal import Journal
@@ -27,6 +28,8 @@ class Leaving:
         self._journal = journal
         self._clock = clock
         self._tasks: set[asyncio.Task[Any]] = set()
+        self.calls: Callable[[Generation], Sequence[Cut]] = lambda generation: ()
+        """The calls that run on a generation now."""
 
     def drain(
         self,
@@ -39,8 +42,8 @@ class Leaving:
         reason: str = "",
         timeout_ms: int | None = None,
         beside: bool = False,
-    ) -> asyncio.Task[int]:
-        """Its calls end or are cut at the deadline; the task's result is the number of those that were cut.
+    ) -> asyncio.Task[Drained]:
+        """Its calls end or are cut at the deadline; the task's result says which were cut.
 
         ``successor`` took its place; ``beside``: it was a canary, whose end is not that of its capability.
         """
@@ -72,12 +75,13 @@ class Leaving:
         published: tuple[str, str] | None,
         reason: str,
         beside: bool,
-    ) -> int:
-        cut = 0
+    ) -> Drained:
+        drained = Drained()
         try:
             await asyncio.wait_for(generation.inside.empty(), seconds)
         except TimeoutError:
-            cut = generation.program.kill(ErrorKind.CANCELLED)
+            who = tuple(self.calls(generation)[:MOST_NAMED])
+            drained = Drained(generation.program.kill(ErrorKind.CANCELLED), who)
             await generation.inside.empty()
         generation.program.close()
         self._edges.move_generation(capability, generation, end, actor, reason)
@@ -91,25 +95,25 @@ class Leaving:
             capability.parked = Attempt(State.DISABLED, self._journal.at(), generation.name)
             capability.parked_digest = generation.digest
             capability.since = self._journal.at()
-        self._tell_ended(capability, generation.name.id, actor, cut, published, beside)
-        return cut
+        self._tell_ended(capability, generation.name.id, actor, drained, published, beside)
+        return drained
 
     def _tell_ended(
         self,
         capability: Capability,
         ended: str,
         actor: Actor,
-        cut: int,
+        drained: Drained,
         published: tuple[str, str] | None,
         beside: bool,
     ) -> None:
         self._journal.write(
             Code.CAPABILITY_DRAINED,
-            Outcome.ERROR if cut else Outcome.OK,
+            Outcome.ERROR if drained.cut else Outcome.OK,
             actor,
             capability_id=capability.id,
             generation=ended,
-            cut=cut,
+            **drained.to_json(),
         )
         if published is not None:
             self._journal.tell(
@@ -120,7 +124,7 @@ class Leaving:
                 from_generation=ended,
                 actor=actor,
                 published_at=published[1],
-                cut=cut,
+                **drained.to_json(),
             )
         elif capability.gone and not beside:
             self.unregistered(capability, ended, actor)
@@ -137,10 +141,10 @@ class Leaving:
         cut = 0
         while self._tasks:
             results = await asyncio.gather(*self._tasks, return_exceptions=True)
-            cut += sum(result for result in results if isinstance(result, int))
+            cut += sum(result.cut for result in results if isinstance(result, Drained))
         return cut
 
-    def _spawn(self, work: Coroutine[Any, Any, int]) -> asyncio.Task[int]:
+    def _spawn(self, work: Coroutine[Any, Any, Drained]) -> asyncio.Task[Drained]:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

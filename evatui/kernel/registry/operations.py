@@ -13,6 +13,7 @@ from evatui.kernel.model.manifest import Isolation
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.records.codes import Code, Outcome
 from evatui.kernel.registry.capability import Capability, Kept
+from evatui.kernel.registry.cut import Drained
 from evatui.kernel.registry.generation import GenerationId
 from evatui.kernel.registry.keeping import Keeping
 from evatui.kernel.registry.migrations import Migrations
@@ -60,8 +61,8 @@ class Operations:
         await self._hold(capability, Hold.DRAINED, actor, if_generation)
         source = _name(capability)
         task = self._registry.withdraw(capability, State.DISABLED, actor, Hold.DRAINED)
-        cut = await asyncio.shield(task) if task is not None else 0
-        return self._receipt(capability, "drain", source, None, actor, started, cut)
+        drained = await asyncio.shield(task) if task is not None else Drained()
+        return self._receipt(capability, "drain", source, None, actor, started, drained)
 
     async def disable(self, capability_id: str, actor: Actor, if_generation: str | None = None) -> Receipt:
         """No new calls until ``enable``; returns at once, the running ones drain."""

@@ -10,6 +10,7 @@ from evatui.kernel.model.clock import Clock
 from evatui.kernel.model.errors import ErrorKind, failure
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.registry.capability import Capability
+from evatui.kernel.registry.cut import Drained
 from evatui.kernel.registry.generation import GenerationId
 from evatui.kernel.registry.journal import Journal
 
@@ -27,8 +28,13 @@ class Receipt:
     at: str
     actor: str
     duration_ms: float
-    cut: int = 0
+    drained: Drained = Drained()
     note: str = ""
+
+    @property
+    def cut(self) -> int:
+        """How many calls were ended."""
+        return self.drained.cut
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -41,7 +47,7 @@ class Receipt:
             "at": self.at,
             "actor": self.actor,
             "duration_ms": round(self.duration_ms, 3),
-            "cut": self.cut,
+            **self.drained.to_json(),
             "note": self.note,
         }
 
@@ -61,7 +67,7 @@ class Receipts:
         target: GenerationId | None,
         actor: Actor,
         started: float,
-        cut: int = 0,
+        drained: Drained = Drained(),  # noqa: B008  frozen
         note: str = "",
     ) -> Receipt:
         return Receipt(
@@ -72,7 +78,7 @@ class Receipts:
             at=self._journal.at(),
             actor=actor.id or actor.type.value,
             duration_ms=(self._clock.monotonic() - started) * 1000,
-            cut=cut,
+            drained=drained,
             note=note,
         )
 

@@ -23,6 +23,7 @@ from evatui.kernel.model.lifecycle import State
 from evatui.kernel.records.codes import Code, Outcome
 from evatui.kernel.registry.attempts import Attempts
 from evatui.kernel.registry.capability import Capability, Remembered
+from evatui.kernel.registry.cut import Drained
 from evatui.kernel.registry.edges import Edges
 from evatui.kernel.registry.generation import Generation, GenerationId
 from evatui.kernel.registry.journal import Journal
@@ -188,10 +189,10 @@ class Registry:
 
     def withdraw(
         self, capability: Capability, end: State, actor: Actor, reason: str, timeout_ms: int | None = None
-    ) -> asyncio.Task[int] | None:
+    ) -> asyncio.Task[Drained] | None:
         """No new calls at once; the running ones end or are cut at the deadline. A canary goes with it.
 
-        The task's result is the number of calls that were cut; None where nothing served.
+        The task's result says which calls were cut; None where nothing served.
         """
         self.table = self.table.without(capability.id)
         return self._leave(capability, end, actor, reason, timeout_ms)
@@ -205,7 +206,7 @@ class Registry:
 
     def _leave(
         self, capability: Capability, end: State, actor: Actor, reason: str, timeout_ms: int | None = None
-    ) -> asyncio.Task[int] | None:
+    ) -> asyncio.Task[Drained] | None:
         old, capability.active = capability.active, None
         if old is None:
             return None
