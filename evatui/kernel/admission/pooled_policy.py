@@ -53,16 +53,15 @@ class Policy:
 
     def effective(self, manifest: Manifest) -> Permissions:
         """What the manifest asks for and the policy gives now. Cheap: asked at every host call, on any thread."""
-        return self._terms_of(manifest)[1]
+        known = self._terms.get(id(manifest))
+        return (known if known is not None and known[0] is manifest else self._worked_out(manifest))[1]
 
     def audit_levels(self, manifest: Manifest) -> AuditLevels:
         """The lower of what the manifest wants and the policy allows. As cheap."""
-        return self._terms_of(manifest)[2]
-
-    def _terms_of(self, manifest: Manifest) -> _Terms:
         known = self._terms.get(id(manifest))
-        if known is not None and known[0] is manifest:
-            return known
+        return (known if known is not None and known[0] is manifest else self._worked_out(manifest))[2]
+
+    def _worked_out(self, manifest: Manifest) -> _Terms:
         permissions = self._met(manifest.permissions, self.granted(manifest).permissions)
         levels = AuditLevels(
             _lower(manifest.audit.log_input, self.audit.log_input),
