@@ -78,7 +78,8 @@ def _indicator(value: Any) -> Any:
     if not isinstance(value, Mapping) or "ok" not in value:
         return value
     said = " ".join(str(value[key]) for key in ("word", "detail") if value.get(key))
-    return f"{'●' if value['ok'] else '✗'} {said}".rstrip()
+    since = f", since {value['since']}" if value.get("since") else ""
+    return f"{'●' if value['ok'] else '✗'} {said}{since}".rstrip()
 
 
 def show_capabilities(screen: Screen, data: Mapping[str, Any]) -> None:

@@ -163,6 +163,11 @@ def test_the_outline_nests_by_indentation(eva: Eva) -> None:
     ]
 
 
+def test_what_is_not_well_is_told_with_its_cause_and_since_when(eva: Eva) -> None:
+    data = {"audit": {"ok": False, "word": "unavailable", "detail": "no space left", "since": "12:00"}}
+    assert "audit: ✗ unavailable no space left, since 12:00" in eva("status", status=data).out
+
+
 def test_a_plan_counts_and_names_its_digest(eva: Eva) -> None:
     said = eva("capability", "reload", "--dry-run", capability__plan=plan("update", "unchanged", "unchanged"))
     assert "~ update  c0" in said.out
