@@ -65,6 +65,13 @@ def test_all_that_is_asked_for_must_be_so_and_the_newest_comes_first(ground, wan
     assert requests(ground[0], **wanted) == expected
 
 
+def test_a_whole_code_and_the_first_part_of_one_find_the_same(ground) -> None:
+    rotated = [record["seq"] for record, _ in find(ground[0], Filter(code="audit.rotated"))]
+    assert rotated == [record["seq"] for record, _ in find(ground[0], Filter(code="audit"))]
+    assert len(rotated) > 5
+    assert list(find(ground[0], Filter(code="audit.rotated", capability="beta"))) == []
+
+
 def test_times_are_included_at_both_ends(ground) -> None:
     times = [record["at"] for record, _ in find(ground[0], Filter(code="call"))][::-1]
     since, until = times[10], times[40]

@@ -9,11 +9,14 @@ from typing import Any
 
 import orjson
 
+from evatui.kernel.records.codes import Code
 from evatui.kernel.records.segments import Segment, first_line, last_line, lines_backwards, segments
 
 __all__ = ["Filter", "find"]
 
 _BLOCK = 1 << 20
+_RARE = frozenset(code for code in Code if not code.startswith(("call.", "effect.")))
+"""Whole codes that few lines have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,8 @@ class Filter:
     @property
     def needle(self) -> bytes:
         """What each line that matches holds, as it is written; it may be empty."""
-        for value in (self.request, self.trace, self.generation, self.capability, self.outcome):
+        rare = self.code if self.code in _RARE else None
+        for value in (self.request, self.trace, rare, self.generation, self.capability, self.outcome):
             if value is not None:
                 return orjson.dumps(value)
         return b""
