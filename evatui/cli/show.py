@@ -114,7 +114,7 @@ def _capability(row: Mapping[str, Any]) -> tuple[str | Text, ...]:
         generation,
         " ".join(row.get("capabilities") or ()),
         str(row.get("in_flight") or 0),
-        _ON_DISK.get(status, status),
+        " ".join(part for part in (_ON_DISK.get(status, status), (row.get("on_disk") or {}).get("code")) if part),
         f"{row.get('reason') or ''}  {row.get('path') or ''}".strip()
         if status == "rejected"
         else row.get("reason") or "",

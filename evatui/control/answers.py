@@ -9,7 +9,7 @@ from evatui.control.capability_rows import generation_rows
 from evatui.control.idle import MAX_IDLE, idle_rows
 from evatui.control.isolation import isolation
 from evatui.control.refusals import rejection_rows
-from evatui.control.standing import disk_status, marks, reason_of
+from evatui.control.standing import disk_code, disk_status, marks, reason_of
 from evatui.control.view import runtime_info
 from evatui.control.waiting import held_of, trust_info, waiting
 from evatui.kernel.admission.explained import explained
@@ -91,7 +91,7 @@ def listed(runtime: Runtime) -> dict[str, Any]:
             "generation": None,
             "in_flight": 0,
             "reason": rejection.diagnostics[0].reason.value,
-            "on_disk": {"status": "rejected", "digest": rejection.digest},
+            "on_disk": {"status": "rejected", "digest": rejection.digest, "code": rejection.diagnostics[0].code},
             "active": {"digest": None},
             "path": path,
         }
@@ -146,7 +146,11 @@ def _row(capability: Capability) -> dict[str, Any]:
         "generation": active.name.id if active else None,
         "in_flight": capability.in_flight,
         "reason": reason_of(capability),
-        "on_disk": {"status": disk_status(capability), "digest": digest or None},
+        "on_disk": {
+            "status": disk_status(capability),
+            "digest": digest or None,
+            "code": disk_code(capability),
+        },
         "active": {"digest": active.digest if active else None},
         "path": capability.path,
     }
@@ -173,7 +177,11 @@ def inspected(runtime: Runtime, capability: Capability) -> dict[str, Any]:
         "warnings": [warning.to_json() for warning in candidate.warnings] if candidate else [],
         "digests": {path: file.digest for path, file in candidate.snapshot.files.items()} if candidate else {},
         "truths": {
-            "on_disk": {"status": disk_status(capability), "digest": capability.disk_digest or None},
+            "on_disk": {
+                "status": disk_status(capability),
+                "digest": capability.disk_digest or None,
+                "code": disk_code(capability),
+            },
             "validated": {"digest": capability.candidate.snapshot.digest if capability.candidate else None},
             "active": {
                 "digest": active.digest if active else None,

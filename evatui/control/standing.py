@@ -7,7 +7,7 @@ from evatui.kernel.model.diagnostic import Reason
 from evatui.kernel.model.lifecycle import State
 from evatui.kernel.registry.capability import Capability
 
-__all__ = ["disk_status", "marks", "reason_of"]
+__all__ = ["disk_code", "disk_status", "marks", "reason_of"]
 
 
 def disk_status(capability: Capability) -> str:
@@ -25,6 +25,18 @@ def disk_status(capability: Capability) -> str:
     if capability.disk_digest in capability.quarantined:
         return "quarantined"
     return "same" if capability.active is None else "changed"
+
+
+def disk_code(capability: Capability) -> str | None:
+    """The code of why the disk holds something else than what serves, where there is one."""
+    match disk_status(capability):
+        case "rejected" if capability.rejection is not None:
+            return capability.rejection.diagnostics[0].code
+        case "held" if capability.held is not None and capability.held.ruling is not None:
+            return next((found.code for found in capability.held.ruling.diagnostics), None)
+        case "quarantined":
+            return "EVA-605" if capability.disk_digest in capability.deadly else "EVA-604"
+    return None
 
 
 def marks(capability: Capability) -> tuple[str, ...]:

@@ -58,6 +58,8 @@ async def test_a_version_that_two_runtimes_died_of_does_not_serve_until_somebody
     assert (await call(runtime)).response.result["by"] == "one"
     assert (disk_status(capability), reason_of(capability)) == ("quarantined", "quarantined")
     assert "quarantined" in marks(capability)
+    (change,) = (await runtime.reloader.plan()).changes
+    assert [(found.code, found.reason) for found in change.diagnostics] == [("EVA-605", "quarantined")]
     assert "capability.quarantined" in [row["code"] for row in runtime.audit.tail(20)]
     await runtime.operations.retry("greet", ANN)
     assert (await call(runtime)).response.result["by"] == "two"

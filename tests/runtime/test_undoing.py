@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from evatui.control.orders import orders
+from evatui.control.standing import disk_code
 from evatui.kernel.model.errors import CallFailed
 from evatui.runtime import Runtime
 from tests.runtime.canary import GOOD, asked, canary, greet
@@ -39,8 +40,9 @@ async def test_a_rollback_that_is_undone_leaves_nobody_in_quarantine(start, work
     await two_versions(runtime, workspace)
     await order(runtime, "rollback")
     assert await asked(runtime) == "one"
-    came = greet(runtime).active.name.short
-    assert came == "g3"
+    assert greet(runtime).active.name.short == "g3"
+    (change,) = (await runtime.reloader.plan()).changes
+    assert [found.code for found in change.diagnostics] == [disk_code(greet(runtime))] == ["EVA-604"]
     receipt = await undone(runtime, "going back to g2")
     assert (receipt["from_number"], receipt["to_number"]) == ("g3", "g4")
     assert await asked(runtime) == "two"

@@ -29,4 +29,18 @@ EXAMPLE_CODES = (
         "A version that does not find what the one before it stored would lose it. The old state is as it was.",
         "Mend the migration, or add the one that is missing to state.migrations; going back takes a rollback.",
     ),
+    Code(
+        "EVA-604",
+        Reason.ROLLED_BACK,
+        "the version on disk was rolled back",
+        "What somebody, or too many failed calls, took out of service must not come back because a file is read again.",
+        "Change its files, or try the same ones again: eva capability retry ID",
+    ),
+    Code(
+        "EVA-605",
+        Reason.QUARANTINED,
+        "the runtime died twice in a row while the version on disk was new",
+        "Whatever ends the whole process cannot be counted by it: the version that came before serves instead.",
+        "Change its files, or try the same ones again: eva capability retry ID",
+    ),
 )

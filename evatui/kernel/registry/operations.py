@@ -17,9 +17,10 @@ from evatui.kernel.registry.cut import Drained
 from evatui.kernel.registry.generation import GenerationId
 from evatui.kernel.registry.keeping import Keeping
 from evatui.kernel.registry.migrations import Migrations
+from evatui.kernel.registry.plan import Change
 from evatui.kernel.registry.receipt import Receipt, Receipts, guard
 from evatui.kernel.registry.registry import Registry
-from evatui.kernel.registry.reload import Reloader
+from evatui.kernel.registry.reload import Plan, Reloader
 from evatui.kernel.registry.restoring import Restoring, chosen, last_known_good
 from evatui.kernel.registry.rollout.canaries import Canaries
 from evatui.kernel.registry.warden import Warden
@@ -91,7 +92,7 @@ class Operations:
         conduct, before = self._warden.pardon(capability), _name(capability)
         try:
             plan = await self._reloader.run(actor=actor, explicit=True, ids=(capability.id,))
-            refused = next((change for change in plan.changes if change.diagnostics), None)
+            refused = _refused(plan)
             note = await self._serve_last_good(capability, refused.diagnostics[0] if refused else None, actor)
             note = await self._taken_back(capability, actor) or note
         except CallFailed:
@@ -181,7 +182,7 @@ class Operations:
             capability, capability.quarantined - {capability.disk_digest, ABSENT}, source, actor
         )
         plan = await self._reloader.run(actor=actor, explicit=True, ids=(capability.id,))
-        refused = next((change for change in plan.changes if change.diagnostics), None)
+        refused = _refused(plan)
         note = f"refused: {refused.diagnostics[0].code} {refused.diagnostics[0].message}" if refused else ""
         serves = _name(capability)
         self._write(Code.CAPABILITY_RETRIED, capability, serves, actor)
@@ -260,6 +261,11 @@ class Operations:
     def _write(self, code: Code, capability: Capability, name: GenerationId | None, actor: Actor) -> None:
         generation = name.id if name else None
         self._registry.journal.write(code, Outcome.OK, actor, capability_id=capability.id, generation=generation)
+
+
+def _refused(plan: Plan) -> Change | None:
+    """The change that is refused, or waits for a person; not one that only quarantine keeps from serving."""
+    return next((change for change in plan.changes if change.diagnostics and not change.causes), None)
 
 
 def _name(capability: Capability) -> GenerationId | None:

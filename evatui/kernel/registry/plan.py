@@ -8,9 +8,11 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
+from evatui.kernel.admission.codes import CODES, diagnose
+from evatui.kernel.admission.render import render
 from evatui.kernel.admission.verdict import Candidate, Rejection
 from evatui.kernel.model.change import ChangeClass
-from evatui.kernel.model.diagnostic import Diagnostic, Reason
+from evatui.kernel.model.diagnostic import Diagnostic, Reason, Span
 from evatui.kernel.model.ids import fold
 from evatui.kernel.registry.capability import Capability
 from evatui.kernel.registry.diff import difference
@@ -53,6 +55,8 @@ class Change:
     reason: str = ""
     ruling: Ruling | None = None
     tried: Tried = Tried()
+    causes: tuple[Diagnostic, ...] = ()
+    """Why what the disk holds is in quarantine; rendered."""
     begins: Beginning | None = None
     """Of a version that goes into service."""
 
@@ -60,7 +64,9 @@ class Change:
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         if isinstance(self.verdict, Rejection):
             return self.verdict.diagnostics
-        return self.ruling.diagnostics if self.ruling is not None and self.action is Action.HOLD else ()
+        if self.action is not Action.HOLD:
+            return ()
+        return self.ruling.diagnostics if self.ruling is not None and self.ruling.held else self.causes
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
@@ -159,7 +165,15 @@ def change_of(
         action, reason = Action.HOLD, still
     before = capability.active.candidate if capability and capability.active else None
     diff = difference(before, verdict) if action is Action.UPDATE else {}
-    return Change(key, verdict.path, action, verdict, serving, diff=diff, reason=reason)
+    causes = (_quarantined(verdict, capability),) if reason == Reason.QUARANTINED and capability else ()
+    return Change(key, verdict.path, action, verdict, serving, diff=diff, reason=reason, causes=causes)
+
+
+def _quarantined(candidate: Candidate, capability: Capability) -> Diagnostic:
+    code = "EVA-605" if candidate.digest in capability.deadly else "EVA-604"
+    message = f"this version of {candidate.id} is in quarantine: {CODES[code].title}"
+    found = diagnose(code, message, candidate.places.get("id", Span(candidate.path)))
+    return render(found, {candidate.path: candidate.snapshot.manifest.data})
 
 
 def _judge(candidate: Candidate, capability: Capability | None, explicit: bool) -> tuple[Action, str]:
