@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -233,6 +234,30 @@ def test_a_save_that_first_empties_the_file_is_waited_for(busy: BusyTree, layout
     put(SCRIPT, "")
     busy.after = once(lambda: put(SCRIPT, "-- full"))
     assert take_snapshot(busy, layout, GREET).files[SCRIPT].data == b"-- full"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux says who writes")
+def test_a_save_whose_writer_gets_no_core_is_waited_for(busy: BusyTree, layout: Layout, workspace: Path) -> None:
+    with open(workspace / SCRIPT, "wb", buffering=0) as script:
+        script.write(b"-- half")
+        reads: list[int] = []
+
+        def read() -> None:
+            reads.append(1)
+            if len(reads) == 4:
+                script.write(b" and whole")
+                script.close()
+
+        busy.after = read
+        assert take_snapshot(busy, layout, GREET).files[SCRIPT].data == b"-- half and whole"
+
+
+def test_a_file_that_somebody_keeps_open_is_taken_all_the_same(tree: Tree, layout: Layout, workspace: Path) -> None:
+    with open(workspace / SCRIPT, "ab", buffering=0) as script:
+        script.write(b"-- more")
+        taken = take_snapshot(tree, layout, GREET)
+    assert taken.files[SCRIPT].data.endswith(b"-- more")
+    assert taken.problems == ()
 
 
 def test_saves_in_place_and_by_rename_are_never_seen_half(tree: Tree, layout: Layout, workspace: Path) -> None:

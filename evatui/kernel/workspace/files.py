@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -27,14 +28,17 @@ from evatui.kernel.workspace.found import (
     kind_of,
     problem_of,
     signature_of,
+    touched_ns,
 )
 from evatui.kernel.workspace.paths import HERE, InvalidPath, normal, parts_of
+from evatui.kernel.workspace.writers import is_written
 
 __all__ = ["Entry", "EntryKind", "FileProblem", "ProblemKind", "Signature", "SourceFile", "Tree", "signature_of"]
 
 _MAX_LINKS = 40
 _MAX_STEPS = 256
 _CHUNK = 1 << 16
+_JUST_NOW_NS = 1_000_000_000
 
 
 @dataclass(slots=True)
@@ -169,10 +173,11 @@ class Tree:
             _regular(path, opened)
             if max_links is not None and opened.st_nlink > max_links:
                 raise FileProblem(path, ProblemKind.LINK, "it has a second name (a hard link)")
-            data = _content(path, descriptor, opened.st_size, limit)
+            data, signature = _content(path, descriptor, opened.st_size, limit), signature_of(opened)
+            written = time.time_ns() - touched_ns(signature) < _JUST_NOW_NS and is_written(descriptor)
         finally:
             os.close(descriptor)
-        return SourceFile(canonical, data, hashlib.sha256(data).hexdigest(), signature_of(opened))
+        return SourceFile(canonical, data, hashlib.sha256(data).hexdigest(), signature, written)
 
     def _signatures_in(self, folder: str, paths: Iterable[str]) -> Iterator[tuple[str, Signature | None]]:
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from evatui.kernel.model.text import clean_line
@@ -55,12 +55,16 @@ there is one for every file, and the collector of cycles does not keep track of 
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """``path`` is canonical, ``digest`` the SHA-256 of ``data`` in hex, ``signature`` from before it was read."""
+    """``path`` is canonical, ``digest`` the SHA-256 of ``data`` in hex, ``signature`` from before it was read.
+
+    ``written``: it was changed a moment before, and is open for writing still.
+    """
 
     path: str
     data: bytes
     digest: str
     signature: Signature
+    written: bool = field(default=False, compare=False)
 
 
 class EntryKind(StrEnum):

@@ -16,6 +16,7 @@ _AGAIN_S = 0.005
 _YOUNG_NS = 20_000_000
 _ABSENCE_S = 0.030
 _EMPTY_S = 0.150
+_WRITTEN_S = 0.150
 
 Source = SourceFile | FileProblem
 
@@ -55,11 +56,14 @@ def quiet_time(source: Source, read_ns: int) -> float:
     """How long a file that was read at ``read_ns`` must stay as it is, in seconds, before it counts.
 
     A missing or an empty file may be a save that has removed or truncated the old one already.
-    Between truncating and writing, a busy disk takes its time; nothing empty is of use, so it can wait.
+    Between truncating and writing, a busy disk takes its time; nothing empty is of use, so it can wait. So can what
+    its writer has not closed: it may be without a core between two writes.
     """
     if isinstance(source, FileProblem):
         return _ABSENCE_S if source.kind is ProblemKind.MISSING else 0.0
     age_ns = read_ns - touched_ns(source.signature)
     if not source.data:
         return _EMPTY_S if age_ns < _EMPTY_S * 1e9 else 0.0
+    if source.written:
+        return _WRITTEN_S
     return _AGAIN_S if age_ns < _YOUNG_NS else 0.0
