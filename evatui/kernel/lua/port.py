@@ -35,6 +35,10 @@ class StatePort(Protocol):
         """What becomes readable once a state that nobody is in is lost; None where it cannot be."""
         ...
 
+    def ran_s(self) -> float | None:
+        """Seconds for which it has run elsewhere than on the threads that enter it; None where that cannot be told."""
+        ...
+
     def close(self) -> None:
         """Frees it, while nobody is in it. Idempotent."""
         ...

@@ -16,7 +16,6 @@ from evatui.kernel.lua.owner import Owner
 from evatui.kernel.lua.port import StatePort
 from evatui.kernel.lua.threads import Then
 from evatui.kernel.model.errors import ErrorKind
-from evatui.kernel.model.manifest import Isolation
 
 __all__ = ["AT_MOST_S", "TURN_S", "Trial"]
 
@@ -30,9 +29,9 @@ _SOON_S: Final = 0.005
 class Trial(Call[Outcome]):
     """Its time, ``allowed_s``, begins when a thread takes it up.
 
-    As long as it has waited for no host call, it is the time for which that thread ran: on a machine that is busy
-    with other things a sound program loads late, and loads. Where no such clock is to be read, as in a worker
-    process, it is the time that went by.
+    As long as it has waited for no host call, it is the time for which that thread and the worker process ran: on a
+    machine that is busy with other things a sound program loads late, and loads. Where no such clock is to be read it
+    is the time that went by.
     """
 
     def __init__(
@@ -48,6 +47,7 @@ class Trial(Call[Outcome]):
         self._allowed = allowed_s
         self._turn: float | None = None
         self._clock: Callable[[], float] | None = None
+        self._ran_before: float | None = None
         self.spent_s = 0.0
         """How much of its time it had used when it ended."""
         super().__init__(
@@ -82,6 +82,11 @@ class Trial(Call[Outcome]):
         self._owner.watchdog.watch(self)
         return super()._begun()
 
+    def _run(self, enter: Callable[..., tuple[Any, ...]], *arguments: Any) -> Any:
+        if self._ran_before is None and self._state is not None:
+            self._ran_before = self._state.ran_s()
+        return super()._run(enter, *arguments)
+
     def _leave_to_loop(self, answer: Any) -> Verdict | None:
         self._clock = None
         return super()._leave_to_loop(answer)
@@ -94,13 +99,18 @@ class Trial(Call[Outcome]):
         """Seconds, of those that count."""
         if self._turn is None:
             return 0.0
-        clock = self._clock
-        if clock is not None and (state is None or state.isolation is Isolation.IN_PROCESS):
+        here, there = self._clock, self._ran_there(state)
+        if here is not None and there is not None:
             try:
-                return clock()
+                return here() + there
             except OSError:  # the thread is gone
                 pass
         return time.monotonic() - self._turn
+
+    def _ran_there(self, state: StatePort | None) -> float | None:
+        """Seconds of the process that the state is in, where that is another one."""
+        ran = state.ran_s() if state is not None else 0.0
+        return ran - (self._ran_before or 0.0) if ran is not None else None
 
 
 def _clock_of_this_thread() -> Callable[[], float] | None:

@@ -24,6 +24,10 @@ class Process(Protocol):
         """How it ended: its exit code, or the signal below zero; None where that cannot be learnt soon."""
         ...
 
+    def ran_s(self) -> float | None:
+        """Seconds for which it has run on a processor; None where that cannot be told."""
+        ...
+
     def close(self) -> None:
         """Lets go of it, once it was killed or its connection is closed. Idempotent."""
         ...

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import ormsgpack
 
+from evatui.kernel.lua.worker.clock import pid_of, ran_s
 from evatui.kernel.lua.worker.command import command, environment
 from evatui.kernel.lua.worker.launch import Launched, NotLaunched
 from evatui.kernel.lua.worker.zygote import ENDED, FORK, KILL, MAX_MESSAGE, READY
@@ -161,6 +162,11 @@ class _Forked:
     def ended(self) -> int | None:
         ended = self._nursery.ask(self._zygote, ENDED, self._number, answered=True)
         return ended if isinstance(ended, int) else None
+
+    def ran_s(self) -> float | None:
+        with self._lock:
+            pid = pid_of(self._handle) if self._handle is not None else None
+        return ran_s(pid) if pid is not None else None
 
     def close(self) -> None:
         with self._lock:

@@ -7,6 +7,7 @@ import socket
 import subprocess
 from typing import Final
 
+from evatui.kernel.lua.worker.clock import ran_s
 from evatui.kernel.lua.worker.command import command, environment
 from evatui.kernel.lua.worker.launch import Launched, NotLaunched
 
@@ -62,6 +63,9 @@ class _Spawned:
             return self._process.wait(_END_S)
         except subprocess.TimeoutExpired:
             return None
+
+    def ran_s(self) -> float | None:
+        return ran_s(self._process.pid)
 
     def close(self) -> None:
         if self._lifeline is not None:

@@ -83,6 +83,10 @@ class WorkerState:
         with self._lock:
             return self._worker.sock.fileno() if self._worker is not None else None
 
+    def ran_s(self) -> float | None:
+        with self._lock:
+            return self._worker.process.ran_s() if self._worker is not None else 0.0
+
     def close(self) -> None:
         self.kill()
         with self._lock:
