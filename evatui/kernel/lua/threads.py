@@ -67,8 +67,9 @@ class Threads:
 
     def close(self, timeout_s: float) -> None:
         """Ends the threads; those that are stuck in Lua after ``timeout_s`` are left behind."""
-        self._open = False
-        threads = dict(self._threads)
+        with _starting:  # none is about to start, and none will
+            self._open = False
+            threads = dict(self._threads)
         for queue in threads.values():
             queue.put(None)
         for thread in threads:
@@ -83,16 +84,20 @@ class Threads:
     def _start(self, task: Task | None) -> None:
         queue: SimpleQueue[Task | None] = SimpleQueue()
         thread = threading.Thread(target=self._work, args=(queue,), name="lua", daemon=True)
-        self._threads[thread] = queue
         if task is not None:
             queue.put(task)
         with _starting:
-            before = threading.stack_size(_STACK)
-            try:
-                thread.start()
-            finally:
-                threading.stack_size(before)
-        if task is None:
+            opened = self._open
+            if opened:
+                self._threads[thread] = queue
+                before = threading.stack_size(_STACK)
+                try:
+                    thread.start()
+                finally:
+                    threading.stack_size(before)
+        if not opened and task is not None:
+            _run(task)
+        elif opened and task is None:
             self._rest(queue)
 
     def _work(self, queue: SimpleQueue[Task | None]) -> None:
