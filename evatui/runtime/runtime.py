@@ -188,6 +188,7 @@ class Runtime(Rooms):
         await self.reloader.close()
         await self.canaries.close()
         await self.trials.close()
+        self.calls.ending = True
         cut = await self.registry.close(self.layout.runtime.shutdown_timeout_ms if within_ms is None else within_ms)
         self.bus.emit("/runtime/stopped", {"cut": cut, "at": rfc3339(self.clock.now())})
         if self._watching is not None:

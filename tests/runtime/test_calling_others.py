@@ -242,3 +242,30 @@ async def test_an_adapter_whose_transport_nobody_serves_is_as_good_as_absent(sta
     await runtime.reloader.run(actor=ANN, explicit=True)
     assert runtime.problems == ()
     assert (await raised(runtime, "invoke_adapter", capability="test.file"))[1].startswith("no provider that is")
+
+
+async def test_a_call_that_runs_when_the_runtime_ends_finds_whom_it_calls(start, workspace: Path) -> None:
+    later = """
+    function invoke(ctx, request)
+      local stop = os.clock() + 0.3
+      while os.clock() < stop do end
+      return {ok = true, result = ctx.host.call_tool{capability = "test.called", payload = {}}}
+    end
+    """
+    write(
+        workspace,
+        {
+            **tool("late", later, permissions="{adapters: {capabilities: [test.called]}}"),
+            **tool("called", 'function invoke(ctx, request) return {ok = true, result = {by = "called"}} end'),
+            "capabilities/policies/default.yaml": EVERYTHING,
+        },
+    )
+    runtime = await start()
+    running = asyncio.create_task(call(runtime, "test.late", {}))
+    await until(lambda: runtime.registry.capabilities["late"].in_flight)
+    closing = asyncio.create_task(runtime.close())
+    await until(lambda: runtime.calls.ending)
+    refused = (await call(runtime, "test.called", {})).response.error
+    assert (refused.kind, refused.retryable) == (ErrorKind.UNAVAILABLE, True)
+    assert (await running).response.result["result"] == {"by": "called"}
+    assert await closing == 0

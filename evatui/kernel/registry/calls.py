@@ -77,6 +77,8 @@ class Calls:
         registry.leaving.calls = lambda generation: running(self.flights.values(), generation, clock)
         self.on_flight: Callable[[], None] = lambda: None
         """Called when a call takes off, and from any thread when one reports its progress; must be cheap."""
+        self.ending = False
+        """The runtime ends: only calls that run already may make others."""
         self.observers: list[Callable[[Capability, Generation, Sample], None]] = []
         """Called after each call that ran while a version of its capability was new, before its answer leaves; must be
         cheap, must not raise."""
@@ -138,6 +140,8 @@ class Calls:
 
     def _take_off(self, flight: Flight) -> Capability:
         request, registry = flight.request, self._registry
+        if self.ending and not request.ancestors:
+            raise failure(ErrorKind.UNAVAILABLE, "the runtime ends", retryable=True, reason="runtime_ends")
         found = route(registry.table, request)
         if found is None:
             raise absent(registry.capabilities.values(), registry.adapters, request)

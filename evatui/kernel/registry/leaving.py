@@ -28,6 +28,8 @@ class Leaving:
         self._journal = journal
         self._clock = clock
         self._tasks: set[asyncio.Task[Any]] = set()
+        self.cut = 0
+        """How many calls were cut so far."""
         self.calls: Callable[[Generation], Sequence[Cut]] = lambda generation: ()
         """The calls that run on a generation now."""
 
@@ -82,6 +84,7 @@ class Leaving:
         except TimeoutError:
             who = tuple(self.calls(generation)[:MOST_NAMED])
             drained = Drained(generation.program.kill(ErrorKind.CANCELLED), who)
+            self.cut += drained.cut
             await generation.inside.empty()
         generation.program.close()
         self._edges.move_generation(capability, generation, end, actor, reason)
@@ -136,13 +139,10 @@ class Leaving:
             Code.CAPABILITY_UNREGISTERED, Outcome.OK, actor, capability_id=capability.id, generation=ended
         )
 
-    async def ended(self) -> int:
-        """Waits for all that drains; returns the number of calls that were cut."""
-        cut = 0
+    async def ended(self) -> None:
+        """Waits for all that drains."""
         while self._tasks:
-            results = await asyncio.gather(*self._tasks, return_exceptions=True)
-            cut += sum(result.cut for result in results if isinstance(result, Drained))
-        return cut
+            await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def _spawn(self, work: Coroutine[Any, Any, Drained]) -> asyncio.Task[Drained]:
         task = asyncio.get_running_loop().create_task(work)

@@ -24,6 +24,7 @@ from evatui.kernel.records.codes import Code, Outcome
 from evatui.kernel.registry.attempts import Attempts
 from evatui.kernel.registry.capability import Capability, Remembered
 from evatui.kernel.registry.cut import Drained
+from evatui.kernel.registry.departures import departures
 from evatui.kernel.registry.edges import Edges
 from evatui.kernel.registry.generation import Generation, GenerationId
 from evatui.kernel.registry.journal import Journal
@@ -226,10 +227,20 @@ class Registry:
             self.leaving.unregistered(capability, None, actor)
 
     async def close(self, timeout_ms: int) -> int:
-        """Stops routing, drains everything within ``timeout_ms`` and returns the number of calls cut."""
-        for capability in list(self.capabilities.values()):
-            self.withdraw(capability, State.UNREGISTERED, KERNEL, "runtime stops", timeout_ms)
-        return await self.leaving.ended()
+        """Drains everything within ``timeout_ms`` and returns the number of calls cut.
+
+        Whoever calls others leaves before them, so that calls which run find what they call.
+        """
+        until, before = self._clock.monotonic() + timeout_ms / 1000, self.leaving.cut
+        for group in departures(self.table):
+            left = max(0, round((until - self._clock.monotonic()) * 1000))
+            gone = (
+                self.withdraw(self.capabilities[key], State.UNREGISTERED, KERNEL, "runtime stops", left)
+                for key in group
+            )
+            await asyncio.gather(*(task for task in list(gone) if task is not None))
+        await self.leaving.ended()
+        return self.leaving.cut - before
 
     def cut(self) -> int:
         """Ends every call in flight now: an operator who does not want to wait any longer."""
