@@ -54,7 +54,11 @@ def operator_actor(kind: CallerType) -> Actor:
     """The person at this terminal."""
     try:
         return Actor(kind, getpass.getuser())
-    except (OSError, KeyError):  # no such user in the password file, as in some containers
+    except (
+        OSError,
+        KeyError,
+        ImportError,
+    ):  # not in the password file, as in some containers; or there is no such file
         return Actor(kind, "unknown")
 
 
