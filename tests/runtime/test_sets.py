@@ -155,6 +155,31 @@ async def test_a_file_that_was_removed_and_comes_back_within_the_moment_goes_on_
     assert [await says(runtime, name) for name in NAMES] == ["old", "new", "old"]
 
 
+async def test_what_its_manifest_switches_off_is_off_whatever_was_ordered_in_that_moment(
+    start, three: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runtime = await start()
+    await runtime.watch.close()
+    go, load = asyncio.Event(), runtime.shadow.load
+
+    async def slow(candidate):
+        await go.wait()
+        return await load(candidate)
+
+    monkeypatch.setattr(runtime.shadow, "load", slow)
+    monkeypatch.setattr(together, "TOGETHER_SECONDS", 60)
+    save(three, "capabilities/a.yaml", tool("a", "", enabled="false")["capabilities/a.yaml"])
+    save(three, "capabilities/tools/b.lua", script("new"))
+    ending = asyncio.create_task(runtime.reloader.run(actor=ANN, explicit=True))
+    await until(lambda: runtime.registry.capabilities["a"].attempt is not None)
+    runtime.registry.capabilities["a"].wanted += 1  # as any order does
+    go.set()
+    await ending
+    assert await says(runtime, "a") == "old"
+    await runtime.reloader.run(actor=ANN)
+    assert await says(runtime, "a") == ErrorKind.UNAVAILABLE.value
+
+
 # -- no more than what was named ----------------------------------------------------------------
 
 

@@ -144,11 +144,20 @@ class Publisher:
                 loaded.close()
 
     async def _rest(self, order: Order) -> None:
-        capability, actor = order.capability, order.actor
+        """Rests together with the end of what serves; overtaken, the next look finds it as new as before."""
+        capability, actor, attempts = order.capability, order.actor, self._registry.attempts
         reason = capability.hold or Reason.DISABLED_BY_MANIFEST.value
-        self._registry.attempts.park(capability, order.candidate, actor, reason)
         leaves = self._registry.withdrawal(capability, State.UNREGISTERED, actor, reason, stands=lambda: order.stands)
-        await order.slot.take_effect(leaves)
+
+        def rests() -> None:
+            attempts.park(capability, order.candidate, actor, reason)
+            leaves.follow()
+
+        if not await order.slot.take_effect(replace(leaves, follow=rests)):
+            attempts.park(capability, order.candidate, actor, reason)
+            if capability.active is not None:
+                self._registry.edges.drop_parked(capability, actor)
+                capability.parked_digest = ""
 
     async def _tested(self, order: Order, loaded: LoadedProgram) -> Ended:
         capability, candidate, attempts = order.capability, order.candidate, self._registry.attempts
