@@ -94,6 +94,20 @@ async def test_who_is_cancelled_before_the_switch_is_not_part_of_it() -> None:
     assert [len(moves) for moves in switch.sets] == [1]
 
 
+async def test_who_is_cancelled_just_before_the_switch_is_not_part_of_it_either() -> None:
+    """It has not come to its end yet: the others do, in the same turn of the loop."""
+    switch = Switch()
+    whole = Together(switch, asyncio.Semaphore(4))
+    first, second = whole.slot(), whole.slot()
+    waiting = asyncio.create_task(first.take_effect(move()))
+    await asyncio.sleep(0)
+    waiting.cancel()
+    assert await second.take_effect(move())
+    assert [len(moves) for moves in switch.sets] == [1]
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+
+
 async def test_who_is_cancelled_in_the_very_step_of_the_switch_serves() -> None:
     """Whoever asks must not take for undone, and close, what has calls by now."""
     whole = Together(Switch(), asyncio.Semaphore(4))

@@ -66,7 +66,9 @@ class Together:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        ready, self._ready = self._ready, {}
+        # Who was cancelled in this turn of the loop has not heard of it yet, and will not want to have taken effect.
+        ready = {future: move for future, move in self._ready.items() if not future.cancelled()}
+        self._ready.clear()
         if not ready:
             return
         try:
