@@ -211,16 +211,20 @@ class Reloader:
 
     async def close(self) -> None:
         """Ends what is loading; nothing of it has been published."""
-        for looking in (self._rest, self._reading):
-            if looking is not None:
-                looking.cancel()
-                with contextlib.suppress(asyncio.CancelledError):
-                    await looking
+        await _given_up(self._reading)
+        await _given_up(self._rest)  # the last: reading again may have asked for one more look at the rest
         tasks = (*self._tasks,)
         for task in tasks:
             task.cancel()
         await self._publisher.close()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _given_up(looking: asyncio.Task[None] | None) -> None:
+    if looking is not None:
+        looking.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await looking
 
 
 async def _all(work: Iterable[asyncio.Task[Change]]) -> list[Change]:
