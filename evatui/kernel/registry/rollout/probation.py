@@ -64,7 +64,8 @@ class Probations:
     async def look(self) -> None:
         """Whoever has served for its time has proved itself."""
         now = self._clock.monotonic()
-        over = {key: mark for key, mark in self._marks.items() if mark.due <= now}
+        # Of a copy: meanwhile other threads let versions enter.
+        over = {key: mark for key, mark in self._marks.copy().items() if mark.due <= now}
         if over:
             await asyncio.to_thread(self._book.end, [(key, mark.digest) for key, mark in over.items()])
             for key, mark in over.items():
