@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from evatui.control.standing import disk_status, marks, reason_of
-from evatui.control.story.trace import CALL, Record, diagnosed, edge, is_order, logged, newest, step
+from evatui.control.story.trace import Record, diagnosed, edge, is_fault, is_order, logged, newest, step
 from evatui.control.waiting import held_of
 from evatui.kernel.model.text import clean_line
-from evatui.kernel.records.codes import Code, Outcome
+from evatui.kernel.records.codes import Code
 from evatui.kernel.records.search import Filter
 from evatui.kernel.registry.capability import Capability
 from evatui.kernel.storage.database import StorageError
@@ -48,15 +48,11 @@ async def of_capability(runtime: Runtime, capability: Capability) -> dict[str, A
 
 
 def _read(directory: Path, capability_id: str, serving: str | None) -> dict[str, Any]:
-    sorts = {"orders": is_order, "faults": _is_fault}
+    sorts = {"orders": is_order, "faults": is_fault}
     found = newest(directory, Filter(capability=capability_id), sorts, _MOST)
     published = Filter(generation=serving, code=Code.CAPABILITY_PUBLISHED)
     first = newest(directory, published, {"first": lambda _: True}, 1)["first"] if serving else ()
     return {**found, "published": first[0] if first else None}
-
-
-def _is_fault(record: Record) -> bool:
-    return str(record["code"]).startswith(CALL) and record["outcome"] != Outcome.OK
 
 
 def _serving_id(capability: Capability) -> str | None:

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from evatui.control.past import states
-from evatui.control.story.trace import CALL, edge, is_order, logged, newest, step
+from evatui.control.story.trace import edge, is_fault, is_order, logged, newest, step
 from evatui.kernel.model.lifecycle import State
-from evatui.kernel.records.codes import Outcome
 from evatui.kernel.records.search import Filter
 from evatui.kernel.registry.capability import Remembered
 from evatui.kernel.storage.history import Recorded
@@ -54,8 +53,4 @@ async def of_generation(runtime: Runtime, capability_id: str, one: Recorded) -> 
 
 
 def _read(directory: Path, generation: str) -> dict[str, Any]:
-    sorts = {
-        "orders": is_order,
-        "faults": lambda record: record["code"].startswith(CALL) and record["outcome"] != Outcome.OK,
-    }
-    return newest(directory, Filter(generation=generation), sorts, _MOST)
+    return newest(directory, Filter(generation=generation), {"orders": is_order, "faults": is_fault}, _MOST)

@@ -9,12 +9,13 @@ from typing import Any
 
 from evatui.kernel.model.event import Event
 from evatui.kernel.model.text import clean_line
+from evatui.kernel.records.codes import Outcome
 from evatui.kernel.records.search import Filter, find
 from evatui.kernel.registry.state_folder import AUDIT_DIR
 from evatui.kernel.registry.trail import Edge
 from evatui.runtime import Runtime
 
-__all__ = ["CALL", "Record", "brief", "diagnosed", "edge", "event", "is_order", "logged", "newest", "step"]
+__all__ = ["CALL", "Record", "brief", "diagnosed", "edge", "event", "is_fault", "is_order", "logged", "newest", "step"]
 
 Record = Mapping[str, Any]
 CALL = "call."
@@ -47,6 +48,11 @@ def newest(directory: Path, wanted: Filter, sorts: Mapping[str, Callable[[Record
 def is_order(record: Record) -> bool:
     """Is it about what became of a version, and no call?"""
     return not str(record["code"]).startswith((CALL, _EFFECT))
+
+
+def is_fault(record: Record) -> bool:
+    """Is it the end of a call that did not end well?"""
+    return str(record["code"]).startswith(CALL) and record["outcome"] != Outcome.OK
 
 
 def brief(record: Record) -> dict[str, Any]:
