@@ -11,7 +11,7 @@ __all__ = ["eva"]
 
 _MEMBERS = {
     "audit": Member("evatui.cli.audit:audit", "Read what happened."),
-    "bundle": Member("evatui.cli.bundle:bundle", "Write all that a helper needs into one archive, secrets cleaned."),
+    "bundle": Member("evatui.cli.bundle:bundle", "Write all that whoever helps wants to see into one archive."),
     "capability": Member("evatui.cli.capability:capability", "See, call and change capabilities."),
     "completion": Member("evatui.cli.telling:completion", "Print what makes a shell complete these words."),
     "doctor": Member(
