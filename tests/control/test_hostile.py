@@ -8,7 +8,6 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -25,17 +24,6 @@ from tests.support.workspaces import GREETER, write
 
 STATUS = b'{"id": 1, "method": "run", "params": {"command": "status"}}\n'
 METRICS = b'{"id": 1, "method": "run", "params": {"command": "metrics"}}\n'
-
-
-@pytest.fixture
-async def holder(tmp_path: Path) -> AsyncIterator[LocalOperator]:
-    write(tmp_path / "ws", GREETER)
-    operator = await open_workspace(
-        tmp_path / "ws", state_dir=None, mode=OpenMode.HOLD, actor=Actor(CallerType.USER, "ann")
-    )
-    assert isinstance(operator, LocalOperator)
-    yield operator
-    await operator.close()
 
 
 @pytest.fixture
