@@ -31,8 +31,8 @@ class Report:
 
     @property
     def growth(self) -> int:
-        """Of the resident memory from the first quarter to the last, in bytes."""
-        return self.resident[-1] - self.resident[1]
+        """Of the resident memory over the second half, in bytes: what is kept at most has been filled by then."""
+        return self.resident[-1] - self.resident[2]
 
     def reloaded(self) -> None:
         self.reloads += 1
