@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
@@ -40,6 +41,7 @@ class Gate:
         self._book = book
         self._clock = clock
         self._grants: dict[str, str] = {}
+        self._noting = threading.Lock()
         self._offers: dict[str, frozenset[str]] = {}
         """The ids that provide a capability name by their last grants."""
         self._approvals: dict[tuple[str, str], Approval] = {}
@@ -87,12 +89,13 @@ class Gate:
             self.trust.serves(part, self._clock.now())
 
     def _note(self, key: str, text: str) -> None:
-        before = self._grants.get(key)
-        for name in json.loads(before)["names"] if before is not None else ():
-            self._offers[name] = self._offers[name] - {key}
-        self._grants[key] = text
-        for name in json.loads(text)["names"]:
-            self._offers[name] = self._offers.get(name, frozenset()) | {key}
+        with self._noting:  # several ids may come to provide one name in the same moment, each on a thread of its own
+            before = self._grants.get(key)
+            for name in json.loads(before)["names"] if before is not None else ():
+                self._offers[name] = self._offers[name] - {key}
+            self._grants[key] = text
+            for name in json.loads(text)["names"]:
+                self._offers[name] = self._offers.get(name, frozenset()) | {key}
 
     def within(self, candidate: Candidate) -> Candidate:
         """A version that served before, with no more credentials than the last grant of its id has."""

@@ -1,0 +1,39 @@
+"""What was granted last, noted by many at once."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from pathlib import Path
+from typing import Any
+
+from evatui.kernel.model.clock import SYSTEM_CLOCK
+from evatui.kernel.registry.gate import Gate
+from evatui.kernel.registry.trust import Trust
+from evatui.kernel.storage.database import Database
+from evatui.kernel.storage.grant_book import GrantBook
+
+
+class Meeting(dict[str, frozenset[str]]):
+    """Whoever has looked something up waits for another one who looks, if there may be one, before it goes on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._both = threading.Barrier(2)
+
+    def get(self, *given: Any) -> Any:
+        found = super().get(*given)
+        with contextlib.suppress(threading.BrokenBarrierError):
+            self._both.wait(0.2)
+        return found
+
+
+def test_two_ids_that_come_to_provide_a_name_at_once_are_both_noted(tmp_path: Path) -> None:
+    gate = Gate(GrantBook(Database(None)), Trust(None, tmp_path, writes=False), SYSTEM_CLOCK)
+    gate._offers = Meeting()
+    threads = [threading.Thread(target=gate._note, args=(key, '{"names": ["text.greet"]}')) for key in "ab"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert gate._offers["text.greet"] == {"a", "b"}
