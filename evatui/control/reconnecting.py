@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -61,6 +62,7 @@ class ReconnectingOperator:
         """Nothing: the calls are another process's."""
 
     async def close(self) -> None:
+        self._next = math.inf  # from now on no runtime is looked for
         await self._operator.close()
 
     async def _attached(self) -> RemoteOperator:

@@ -98,3 +98,11 @@ async def test_it_looks_ever_more_seldom(holder: LocalOperator, workspace: Path)
     assert 4.9 < pauses[-1] < 5.2
     assert len(looked) < 14
     await operator.close()
+
+
+async def test_who_has_left_is_attached_to_nobody_any_more(holder: LocalOperator, workspace: Path) -> None:
+    operator = await staying(workspace)
+    await operator.close()
+    with pytest.raises(CommandFailed):
+        await operator.run("status")
+    await until(lambda: not holder.kernel._server._connections)
