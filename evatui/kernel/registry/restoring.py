@@ -86,10 +86,8 @@ class Restoring:
         frozen = self._reloader.frozen
         idle = [one for one in self._registry.capabilities.values() if _wants_its_last(one, frozen)]
         came = await asyncio.gather(*(self._fall_back(capability) for capability in idle))
-        if any(came):
-            await self._reloader.run(
-                explicit=not frozen
-            )  # what is wrong with the disk still is: told beside what serves
+        if any(came):  # what is wrong with the disk still is: told beside what serves
+            await self._reloader.run(explicit=not frozen)
 
     async def beside(self, capability: Capability, candidate: Candidate) -> None:
         """A version that is to be tried out needs one beside it: where nothing serves, the last known good comes back.
