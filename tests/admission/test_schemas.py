@@ -206,7 +206,8 @@ def test_a_deep_value_without_alternatives_is_told_where_it_breaks() -> None:
     value: object = {"age": "old"}
     for _ in range(50):
         value = {"age": 1, "friends": [value]}
-    assert [violation.pointer for violation in PERSON.check(value)] == [clean_pointer("/friends/0" * 50 + "/age")]
+    fresh = CompiledSchema(PERSON.document)  # nothing was counted yet
+    assert [violation.pointer for violation in fresh.check(value)] == [clean_pointer("/friends/0" * 50 + "/age")]
 
 
 def clean_pointer(pointer: str) -> str:

@@ -38,7 +38,12 @@ class Ways:
         return self._count(self._document, _ANY_DEPTH, frozenset(), 0)
 
     def at_depth(self, depth: int) -> int:
-        """The ways over a value that is nested ``depth`` levels deep."""
+        """The ways over a value that is nested ``depth`` levels deep.
+
+        Counted from the ground up: what is known of fewer levels keeps every chain short, however deep the value is.
+        """
+        for lower in range(depth):
+            self._count(self._document, lower, frozenset(), 0)
         return self._count(self._document, depth, frozenset(), 0)
 
     def _count(self, schema: Any, depth: int, above: frozenset[int], chain: int) -> int:
