@@ -13,6 +13,7 @@ __all__ = ["PATIENCE_S", "Look", "Source", "quiet_time", "settle"]
 PATIENCE_S = 0.250
 
 _AGAIN_S = 0.005
+_FEWEST_LOOKS = 3
 _YOUNG_NS = 20_000_000
 _ABSENCE_S = 0.030
 _EMPTY_S = 0.150
@@ -34,14 +35,17 @@ L = TypeVar("L", bound=Look)
 def settle(read: Callable[[], L], rests: Callable[[L, float], bool]) -> tuple[L, bool]:
     """Reads again and again, 5 ms apart, until what was read ``rests`` after so many seconds without a change.
 
-    Blocks for at most about 0.25 s; False where it did not come to rest by then.
+    Blocks for at most about 0.25 s; False where it did not come to rest by then. A machine that is too busy to read
+    that fast looks a few times all the same: that nothing was seen to rest does not mean that something changed.
     """
+    looks = 0
     started = time.monotonic()
     current = read()
     since, unchanged_s = time.monotonic(), 0.0
     while not rests(current, unchanged_s):
-        if time.monotonic() - started > PATIENCE_S:
+        if looks >= _FEWEST_LOOKS and time.monotonic() - started > PATIENCE_S:
             return current, False
+        looks += 1
         time.sleep(_AGAIN_S)
         begun = time.monotonic()
         previous, current = current, read()
