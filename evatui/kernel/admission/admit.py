@@ -181,6 +181,8 @@ def _denials(
         return []
     report = Report(reading.report.document, MANIFEST_FAULTS)
     check_policy(reading.manifest, policy, sandbox, report)
+    if not report.found:
+        return []
     told = {_place(found) for found in reading.report.found}
     refused = [found for found in report.found if _place(found) not in told]  # the others follow from what was told
     if policy_diagnostics and refused and not any(layer.valid for layer in policy.layers):

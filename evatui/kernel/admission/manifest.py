@@ -38,6 +38,7 @@ from evatui.kernel.workspace.document import Document
 __all__ = ["Reading", "guess_id", "permissions", "place_source", "read_manifest", "values_of"]
 
 _KEPT = 1_024
+_TRUST = tuple(TrustSource)
 _NO_MODULES: Mapping[str, str] = MappingProxyType({})
 _RELOAD = ("hot_reload", "drain_timeout_ms", "rollback_on_failure", "examples")
 _ESSENTIAL = ("id", "kind", "version", "lua", "input_schema", "output_schema")
@@ -120,7 +121,6 @@ def _network(raw: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def _build(raw: dict[str, Any], source: TrustSource) -> Manifest:
     declared = TrustSource(raw["trust"]["source"])
-    order = list(TrustSource)
     return Manifest(
         id=raw["id"],
         kind=Kind(raw["kind"]),
@@ -139,7 +139,7 @@ def _build(raw: dict[str, Any], source: TrustSource) -> Manifest:
         audit=_audit(raw["audit"]["log_input"], raw["audit"]["log_output"]),
         isolation=Isolation(raw["isolation"]),
         side_effects=SideEffects(raw["side_effects"]),
-        trust=max(source, declared, key=order.index),
+        trust=max(source, declared, key=_TRUST.index),
         mcp=_mcp(raw["mcp"]),
         runtime_gate=_gate(raw["runtime_gate"]),
         expose_as_capability=raw["expose_as_capability"],

@@ -5,6 +5,7 @@ Each layer counts with its defaults, so that an operator's policy without a gran
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import reduce
@@ -63,10 +64,7 @@ class Policy:
 
     def _worked_out(self, manifest: Manifest) -> _Terms:
         permissions = self._met(manifest.permissions, self.granted(manifest).permissions)
-        levels = AuditLevels(
-            _lower(manifest.audit.log_input, self.audit.log_input),
-            _lower(manifest.audit.log_output, self.audit.log_output),
-        )
+        levels = _levels(manifest.audit, self.audit)
         if len(self._terms) >= _CACHED:
             self._terms.clear()
         found = self._terms[id(manifest)] = (manifest, permissions, levels)
@@ -134,6 +132,11 @@ def make_policy(*layers: Layer) -> Policy:
 
 
 _LEVELS = tuple(AuditLevel)
+
+
+@functools.lru_cache
+def _levels(mine: AuditLevels, theirs: AuditLevels) -> AuditLevels:
+    return AuditLevels(_lower(mine.log_input, theirs.log_input), _lower(mine.log_output, theirs.log_output))
 
 
 def _lower(mine: AuditLevel, theirs: AuditLevel) -> AuditLevel:

@@ -82,7 +82,7 @@ class Report:
     @property
     def found(self) -> tuple[Diagnostic, ...]:
         """In the order of the file."""
-        return tuple(sorted(self._found, key=_line))
+        return tuple(sorted(self._found, key=_line)) if self._found else ()
 
     @property
     def failed(self) -> bool:

@@ -96,19 +96,19 @@ class SchemaFault:
 def schema_faults(document: Mapping[str, Any], registry: Registry) -> list[SchemaFault]:
     """Everything wrong with a schema, errors before warnings, at most 20. ``registry``: what it may refer to."""
     draft = document.get("$schema", _NEWEST)
-    if not isinstance(draft, str) or draft.rstrip("#") not in _DRAFTS:
+    if not isinstance(draft, str) or (name := draft.rstrip("#")) not in _DRAFTS:
         return [SchemaFault("EVA-304", _no_draft(draft), ("$schema",))]
     faults = []
     if not _unremarkable(document):
         faults = [fault for at, part in subschemas(document) for fault in _own_faults(at, part, document, registry)]
     told = {fault.at for fault in faults if not fault.warning}
-    meta = _meta(draft.rstrip("#"))
+    meta = _meta(name)
     for error in () if meta.is_valid(document) else meta.iter_errors(document):
         at: Pointer = tuple(error.instance_path)
         if at not in told:
             told.add(at)
             faults.append(SchemaFault("EVA-304", _meta_message(error, at), at))
-    return sorted(faults, key=lambda fault: fault.warning)[:_MAX_FAULTS]
+    return sorted(faults, key=lambda fault: fault.warning)[:_MAX_FAULTS] if faults else []
 
 
 def _no_draft(draft: Any) -> str:
