@@ -186,6 +186,7 @@ class Runtime(Rooms):
         await _ended(self._watching)
         await _ended(self._beating)
         await self.reloader.close()
+        self.calls.observers.clear()  # how calls end from now on promotes nothing, and brings nothing back
         await self.canaries.close()
         await self.trials.close()
         self.calls.ending = True

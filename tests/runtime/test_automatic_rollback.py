@@ -9,9 +9,9 @@ import pytest
 
 from evatui.kernel.registry.rollout.trial import Trial
 from tests.runtime.canary import BAD, GOOD, asked, events, greet
-from tests.runtime.conftest import ANN
+from tests.runtime.conftest import ANN, call
 from tests.support.waiting import until
-from tests.support.workspaces import MANIFEST, POLICY, SCRIPT, save
+from tests.support.workspaces import EVERYTHING, MANIFEST, POLICY, SCRIPT, save, tool, write
 
 FIVE = POLICY + "rollback: {min_samples: 5, window_s: 600}\n"
 POLITE = GOOD.replace(
@@ -199,3 +199,30 @@ async def test_the_rules_of_a_version_are_those_that_held_when_it_went_into_serv
     later = await updated(runtime, workspace, GOOD)
     assert later is not None
     assert later.rules.min_samples == 2
+
+
+LATE = """
+function invoke(ctx, request)
+  while ctx.host.state_get({key = "go"}).version == 0 do end
+  for _ = 1, 5 do pcall(ctx.host.call_tool, {capability = "text.greet", payload = {name = "bob"}}) end
+  return {ok = true, result = {}}
+end
+"""
+
+
+async def test_what_fails_while_the_runtime_ends_brings_nothing_back(start, workspace: Path) -> None:
+    """Whoever is called leaves after its callers, and so serves for a while yet."""
+    asks = "{adapters: {capabilities: [text.greet], providers: ['*']}}"
+    write(workspace, tool("late", LATE, permissions=asks, limits="{timeout_ms: 60000, host_calls: 1000000}"))
+    save(workspace, "capabilities/policies/default.yaml", EVERYTHING + FIVE.removeprefix(POLICY))
+    runtime = await start()
+    await updated(runtime, workspace, BAD)
+    running = asyncio.create_task(call(runtime, "test.late", {}))
+    await until(lambda: runtime.registry.capabilities["late"].in_flight)
+    closing = asyncio.create_task(runtime.close())
+    await until(lambda: runtime.calls.ending)
+    await asyncio.to_thread(runtime.state.set, "late", 1, "go", True)
+    assert (await running).response.ok
+    await closing
+    assert (greet(runtime).calls, greet(runtime).errors) == (5, 5)
+    assert runtime.trials._cooling == {}, "none was even begun"
