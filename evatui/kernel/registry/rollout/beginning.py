@@ -26,13 +26,9 @@ class Beginning:
     ends: str | None = None
     carries: tuple[int, int] | None = None
 
-    @property
-    def plain(self) -> bool:
-        """Does it take the place of what serves, and is that all?"""
-        return self == Beginning()
-
     def told(self) -> str:
-        """``as a canary for 10 %, beside g3; the canary g4 ends``; empty where it is `plain`."""
+        """``as a canary for 10 %, beside g3; the canary g4 ends``; empty where it takes the place of what serves, and
+        that is all."""
         parts = [f"as a canary for {self.takes}, beside {self.beside}"] if self.takes is not None else []
         if self.carries is not None:
             parts.append(f"its state is carried over from schema {self.carries[0]} to {self.carries[1]}, calls wait")
