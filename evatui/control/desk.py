@@ -120,6 +120,8 @@ class Desk:
             if not self.standing.ok and command not in _ANSWERED_WHILE_SHUT:
                 raise refused(self.standing)
             calls = self._runtime.calls
+            if self.standing.ok and calls.ending and COMMANDS[command].order:
+                raise CommandFailed(ErrorKind.UNAVAILABLE, "the runtime ends", retryable=True)
             watched = following(calls, request_id, on_progress) if on_progress else contextlib.nullcontext()
             async with watched:
                 with ordered_by(request_id):
