@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from evatui.kernel.model.call import Response
+from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.records.redact import REDACTED
+from evatui.kernel.registry.interpret import interpret
 from evatui.runtime import Runtime
 from tests.runtime.conftest import call
+from tests.support.waiting import until
 from tests.support.workspaces import save, tool, write
 
 ECHO = "function invoke(ctx, request) return {ok = true, result = request.payload} end"
@@ -65,3 +70,24 @@ async def test_a_large_value_and_a_long_name_are_cut(start, workspace: Path) -> 
     runtime = await start()
     assert (await recorded(runtime, "test.echo", {"name": "x" * 100_000}))["input"].keys() == {"bytes", "digest"}
     assert len((await recorded(runtime, "x" * 5_000, {}))["capability"]) < 1_100
+
+
+async def test_a_call_that_is_given_up_before_it_is_written_down_is_on_record_once(
+    start, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go = threading.Event()
+
+    def slow(*given: Any) -> Response:
+        go.wait(60)
+        return interpret(*given)
+
+    monkeypatch.setattr("evatui.kernel.lua.ending.GRACE_S", 0.02)
+    monkeypatch.setattr("evatui.kernel.registry.calls.interpret", slow)
+    write(workspace, tool("echo", ECHO, limits="{timeout_ms: 200}"))
+    runtime = await start()
+    report = await call(runtime, "test.echo", GIVEN)
+    assert (report.response.error.kind, report.response.error.details["ran"]) == (ErrorKind.AUDIT_UNAVAILABLE, True)
+    go.set()
+    await until(lambda: runtime.engine.stuck == 0)
+    own = [record["code"] for record in runtime.audit.tail(50) if record["request_id"] == report.request_id]
+    assert own == ["call.ok"]

@@ -192,8 +192,8 @@ class Calls:
         host = flight.host = self._host.bind(partial(self._scope, generation, request, deadline, reservation))
 
         def finish(outcome: Outcome) -> Response:
+            flight.recorded = True  # by nobody else, however long this takes
             response = interpret(outcome, candidate)
-            flight.recorded = True
             flight.acceptance = self._audit.final(reservation, self._record(flight, response))
             return response
 
