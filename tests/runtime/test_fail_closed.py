@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from evatui.kernel.admission.verdict import Candidate
+from evatui.kernel.lua.outcome import Outcome
+from evatui.kernel.model.call import Response
 from evatui.kernel.model.errors import ErrorKind
+from evatui.kernel.registry import calls
+from evatui.kernel.registry.interpret import interpret
 from evatui.runtime import Runtime
 from tests.host.web import Server, serving
 from tests.runtime.conftest import call
@@ -102,3 +108,27 @@ async def test_nothing_happens_that_cannot_be_written_down(start, world: World, 
     assert world.changed(runtime) == []
     refused = (await call(runtime, "test.act", {})).response.error
     assert (refused.kind, "ran" in refused.details) == (ErrorKind.AUDIT_UNAVAILABLE, False)
+
+
+async def test_a_result_that_takes_long_to_check_is_no_fault_of_the_log(start, monkeypatch) -> None:
+    checked = threading.Event()
+
+    def slow(outcome: Outcome, candidate: Candidate) -> Response:
+        checked.wait(60)
+        return interpret(outcome, candidate)
+
+    runtime = await start()
+    monkeypatch.setattr(calls, "interpret", slow)
+    report = await call(runtime, timeout_ms=50)
+    assert (report.response.error.kind, report.response.error.details["ran"]) == (ErrorKind.AUDIT_UNAVAILABLE, True)
+    assert "its result takes too long to check" in report.response.error.message
+    assert runtime.audit.health[0]
+    checked.set()
+    assert (await call(runtime)).response.ok
+
+
+async def test_a_call_that_meets_the_end_of_the_runtime_is_answered(start) -> None:
+    """The journal is closed a moment before the log is."""
+    runtime = await start()
+    await asyncio.to_thread(runtime.registry.journal.close)
+    assert (await call(runtime, "no.such")).response.error.kind is ErrorKind.UNAVAILABLE

@@ -44,8 +44,8 @@ class Flight:
     """A call on its way, which came at ``at``. ``started`` and ``deadline`` are on the monotonic clock, in seconds.
 
     ``generation`` and ``host`` are None while it waits for a slot; ``pinned`` is when it got one. ``recorded``: its end
-    was for the audit log; ``acceptance`` is to be waited for before the answer leaves. ``data`` is the payload as
-    canonical JSON, once it is admitted.
+    was for the audit log; ``judged``: nothing but that record is still to come; ``acceptance`` is to be waited for
+    before the answer leaves. ``data`` is the payload as canonical JSON, once it is admitted.
     """
 
     request: CallRequest
@@ -58,6 +58,7 @@ class Flight:
     host: BoundHost | None = None
     data: bytes | None = None
     recorded: bool = False
+    judged: bool = False
     acceptance: Acceptance = ACCEPTED
 
 
@@ -194,6 +195,7 @@ class Calls:
         def finish(outcome: Outcome) -> Response:
             flight.recorded = True  # by nobody else, however long this takes
             response = interpret(outcome, candidate)
+            flight.judged = True
             flight.acceptance = self._audit.final(reservation, self._record(flight, response))
             return response
 
@@ -216,8 +218,11 @@ class Calls:
             if flight.acceptance is not ACCEPTED:
                 await flight.acceptance.settled()
             return response
-        except Overdue:  # it is the writing of its record that hangs
-            raise self._audit.overdue(ran=True) from None
+        except Overdue:  # what it waits for is on no record yet
+            if flight.judged:
+                raise self._audit.overdue(ran=True) from None
+            late = "the call ended, but its result takes too long to check, and so is not on record"
+            raise failure(ErrorKind.AUDIT_UNAVAILABLE, late, ran=True) from None
         except BaseException:
             self._audit.release(reservation)  # of a call that was cancelled before it began
             raise
@@ -285,8 +290,7 @@ class Calls:
 
         error = CallError(ErrorKind.CANCELLED, "cancelled before the handler began")
         record = self._record(flight, Response(False, error=error))
-        with contextlib.suppress(RuntimeError):  # the runtime has ended, and its audit log with it
-            self._registry.journal.later(write)
+        self._registry.journal.later(write)
 
     def _write(self, record: Mapping[str, Any], reservation: Reservation) -> None:
         self._audit.final(reservation, record).wait()

@@ -10,11 +10,13 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from evatui.kernel.model.call import KERNEL, Actor
 from evatui.kernel.model.clock import Clock, rfc3339
 from evatui.kernel.model.diagnostic import Diagnostic
+from evatui.kernel.model.errors import ErrorKind, failure
 from evatui.kernel.model.lifecycle import State
 from evatui.kernel.records.audit import AuditLog
 from evatui.kernel.records.causes import begins, cause_of, request
@@ -114,7 +116,7 @@ class Journal:
         health."""
         if ordered := request():
             fields.setdefault("request_id", ordered)
-        self._writer.submit(self._audit.note, code, outcome, actor, **fields)
+        self.later(partial(self._audit.note, code, outcome, actor, **fields))
 
     def defect(self, where: str, error: BaseException | None) -> None:
         """A defect of the kernel itself, by the name of its exception: what it says may hold anything."""
@@ -122,12 +124,23 @@ class Journal:
             self._bus.emit("/runtime/defect", {"where": where, "error": type(error).__name__})
 
     def later(self, work: Callable[..., object], *given: Any) -> None:
-        """Runs ``work`` in the same thread, after all that came before; it must not raise."""
-        self._writer.submit(work, *given)
+        """Runs ``work`` in the same thread, after all that came before; it must not raise.
+
+        Once the journal is closed, which is as the audit log closes, there is nobody left to do it.
+        """
+        with contextlib.suppress(RuntimeError):
+            self._writer.submit(work, *given)
 
     async def written(self, write: Callable[[], T]) -> T:
-        """Runs ``write`` in the same thread, after all that came before, and waits for it."""
-        return await asyncio.get_running_loop().run_in_executor(self._writer, write)
+        """Runs ``write`` in the same thread, after all that came before, and waits for it.
+
+        Raises ``Unavailable`` once the journal is closed.
+        """
+        try:
+            writing = self._writer.submit(write)
+        except RuntimeError:
+            raise failure(ErrorKind.UNAVAILABLE, "the runtime has ended") from None
+        return await asyncio.wrap_future(writing)
 
     def close(self) -> None:
         """Waits for what was submitted. Called off the loop."""
