@@ -47,8 +47,18 @@ def test_a_document_accepts_what_is_admitted() -> None:
 
 @pytest.mark.parametrize(("old", "new"), [case[:2] for case in WRONG], ids=[case[1][:40] for case in WRONG])
 def test_a_document_refuses_almost_all_that_is_refused(old: str, new: str) -> None:
-    """What a schema cannot say: which of two values belong together, and where a path leads."""
-    beyond = ("..", "C:/", "\\", "from: 3, to: 3", "runtime_gate: {}", "mcp: {tool_name: a}", "expose_as", "1.02.3")
+    """What a schema cannot say: which of two values belong together, which differ in case only, where a path leads."""
+    beyond = (
+        "..",
+        "C:/",
+        "\\",
+        "from: 3, to: 3",
+        "runtime_gate: {}",
+        "mcp: {tool_name: a}",
+        "expose_as",
+        "1.02.3",
+        "Notes.Find",
+    )
     raw = yaml.safe_load(edited(manifest=(old, new))[MANIFEST])
     valid = jsonschema.Draft202012Validator(document("manifest")).is_valid(raw)
     if not any(word in new for word in beyond) and "enabled: yes" not in new:  # the loader here reads YAML 1.1

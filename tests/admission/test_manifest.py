@@ -77,6 +77,7 @@ WRONG = [
     ("modules: {words:", "modules: {'../words':", "words", "EVA-207", "manifest_invalid", "name of a Lua module"),
     ("  - notes.count", "  - notes..count", "notes..count", "EVA-207", "manifest_invalid", "dotted segments"),
     ("  - notes.count", "  - notes.find", "- notes.find", "EVA-211", "manifest_invalid", "twice"),
+    ("  - notes.count", "  - Notes.Find", "- Notes.Find", "EVA-211", "manifest_invalid", "twice"),
     ("[GET, POST]", "[GET, FETCH]", "FETCH", "EVA-208", "manifest_invalid", "OPTIONS"),
     ("[api.example.org]", "['https://api.example.org']", "https", "EVA-207", "manifest_invalid", "host name"),
     ("[/notes/**]", "[notes]", "emit", "EVA-207", "manifest_invalid", "topic pattern"),

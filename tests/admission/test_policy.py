@@ -47,6 +47,9 @@ LESS = [
     ("version: 1\n", "version: 1\nceilings: {priority: 59}\n", "priority", "priority is 60"),
     ("version: 1\n", "version: 1\ndeny: {ids: [team-notes]}\n", "id: team-notes", "denies the id"),
     ("version: 1\n", 'version: 1\ndeny: {ids: ["*-notes"]}\n', "id: team-notes", "denies the id"),
+    ("version: 1\n", "version: 1\ndeny: {ids: [TEAM-Notes]}\n", "id: team-notes", "denies the id"),
+    ("version: 1\n", 'version: 1\ndeny: {capabilities: ["Notes.C*"]}\n', "- notes.count", "denies the name"),
+    ("version: 1\n", 'version: 1\ndeny: {capabilities: ["REPO.*"]}\n', "[repo.file.read]", "denies calls to"),
     ("version: 1\n", "version: 1\ndeny: {kinds: [lua_tool]}\n", "kind: lua_tool", "denies the kind"),
     ("version: 1\n", 'version: 1\ndeny: {capabilities: ["notes.c*"]}\n', "- notes.count", "denies the name"),
     ("version: 1\n", 'version: 1\ndeny: {capabilities: ["repo.*"]}\n', "[repo.file.read]", "denies calls to"),
@@ -255,6 +258,22 @@ def test_what_is_in_force_follows_the_policy_now(layout: Layout) -> None:
     quiet = policy_of(edited(policy=("version: 1\n", "deny: {capabilities: [repo.file.read]}\n"))).policy
     assert quiet.effective(manifest).adapters.capabilities == ()
     assert quiet.effective(manifest).fs.read == ("workspace/docs",)
+
+
+def test_no_other_spelling_of_a_name_that_is_denied_may_be_called(layout: Layout) -> None:
+    asks = edited(
+        manifest=("[repo.file.read]", '["*"]'),
+        policy=('capabilities: ["repo.file.*"]', 'capabilities: ["*"]'),
+    )
+    manifest = accepted(judge(asks, layout)).manifest
+    denied = {**asks, "capabilities/policies/z.yaml": "version: 1\ndeny: {capabilities: [Repo.File.*]}\n"}
+    adapters = policy_of(denied).policy.effective(manifest).adapters
+    assert [name for name in ("repo.file.read", "REPO.file.READ", "repo.list") if adapters.allow(name)] == ["repo.list"]
+
+
+def test_a_grant_is_for_the_names_as_it_writes_them(layout: Layout) -> None:
+    verdict = refused(judge(edited(policy=('names: ["notes.*"]', 'names: ["Notes.*"]')), layout))
+    assert {found.code for found in verdict.diagnostics} == {"EVA-412"}
 
 
 def test_each_permission_in_force_names_the_grant_that_gave_it(layout: Layout) -> None:

@@ -219,10 +219,15 @@ async def test_an_id_that_could_not_be_loaded_at_the_start_gains_no_power_with_i
     assert (await reload(runtime, root, made("2")))["action"] == "add"
 
 
+def named(name: str, among: str, priority: int) -> dict[str, str]:
+    files = made("1", name)
+    path = f"capabilities/{name}.yaml"
+    return {**files, path: files[path].replace(f"test.{name}", among) + f"priority: {priority}\n"}
+
+
 async def test_no_name_is_taken_over_without_approval(start: Start, root: Path) -> None:
     runtime = await start()
-    new = made("1", "two")
-    new["capabilities/two.yaml"] = new["capabilities/two.yaml"].replace("test.two", "test.one") + "priority: 90\n"
+    new = named("two", "test.one", 90)
     change = await reload(runtime, root, new, "two")
     assert change["diagnostics"][0]["code"] == "EVA-433"  # type: ignore[index]
     assert runtime.table.providers["test.one"] == ("one",)
@@ -231,6 +236,22 @@ async def test_no_name_is_taken_over_without_approval(start: Start, root: Path) 
     assert runtime.table.providers["test.one"] == ("one",)
     await runtime.approvals.approve("two", held(runtime, "two"), ANN)
     assert runtime.table.providers["test.one"] == ("two", "one")
+
+
+async def test_another_spelling_of_a_name_takes_it_over_as_well(start: Start, root: Path) -> None:
+    runtime = await start()
+    change = await reload(runtime, root, named("two", "Test.ONE", 90), "two")
+    assert change["diagnostics"][0]["code"] == "EVA-433"  # type: ignore[index]
+    await runtime.approvals.approve("two", held(runtime, "two"), ANN)
+    assert (runtime.table.providers["test.one"], runtime.table.providers["Test.ONE"]) == (("one",), ("two",))
+    change = await reload(runtime, root, named("two", "test.one", 90), "two")
+    assert change["action"] == "hold", "the name as the other one writes it was not approved"
+
+
+async def test_a_name_that_nobody_provides_any_more_is_free_in_every_spelling(start: Start, root: Path) -> None:
+    runtime = await start()
+    assert (await reload(runtime, root, named("one", "test.ones", 50)))["action"] == "update"
+    assert (await reload(runtime, root, named("two", "Test.One", 50), "two"))["action"] == "add"
 
 
 @pytest.mark.parametrize(

@@ -89,7 +89,7 @@ ADAPTER = Record(
         "enabled": Field(Flag(), "Use it?", True),
         "priority": Field(Integer(0, 100), "Among providers of one name the higher wins; ties by id.", 50),
         "transport": Field(Choice(TRANSPORTS), "How it reaches what answers.", required=True),
-        "capabilities": Field(ListOf(_NAME), "The names under which it can be called.", []),
+        "capabilities": Field(ListOf(_NAME, folded=True), "The names under which it can be called.", []),
         "schemas": Field(MapOf(CAPABILITY_NAME, "a capability name", _CONTRACT), "Schemas, by capability name.", {}),
         "permissions": Field(PERMISSIONS, "What it may reach; absent is nothing."),
         "limits": Field(

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from evatui.kernel.admission.grants import covers_glob, intersect, unite
 from evatui.kernel.admission.manifest import permissions
 from evatui.kernel.admission.policy_rules import POLICY
+from evatui.kernel.model.ids import fold
 from evatui.kernel.model.manifest import Manifest
 from evatui.kernel.model.permissions import NOTHING, Permissions
 
@@ -60,19 +61,22 @@ class GrantRule:
 
 @dataclass(frozen=True, slots=True)
 class Deny:
+    """Patterns of what nobody may have. Case makes no difference to ids and names here, as it does to a grant: no other
+    spelling gets past."""
+
     ids: tuple[str, ...] = ()
     capabilities: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
 
     def id(self, capability_id: str) -> bool:
-        return _among(capability_id, self.ids)
+        return _taken(capability_id, self.ids)
 
     def kind(self, kind: str) -> bool:
         return _among(kind, self.kinds)
 
     def name(self, capability: str) -> bool:
         """May nobody provide or call this capability name?"""
-        return _among(capability, self.capabilities)
+        return _taken(capability, self.capabilities)
 
     def manifest(self, manifest: Manifest) -> bool:
         """Is the capability denied as a whole: by its id, its kind, or a name that it provides?"""
@@ -171,7 +175,7 @@ class Layer:
     def deny_place(self, way: str, word: str) -> str:
         """Where ``word`` is denied under ``deny.<way>``."""
         entries: Sequence[str] = getattr(self.deny, way)
-        return next((self.place(f"deny.{way}.{entry}") for entry in entries if covers_glob(entry, word)), "default")
+        return next((self.place(f"deny.{way}.{entry}") for entry in entries if _taken(word, (entry,))), "default")
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +266,11 @@ def _among(word: str, patterns: Sequence[str] | None) -> bool:
     if not patterns:
         return patterns is None
     return any(covers_glob(pattern, word) for pattern in patterns)
+
+
+def _taken(word: str, patterns: Sequence[str]) -> bool:
+    folded = fold(word)
+    return any(covers_glob(fold(pattern), folded) for pattern in patterns)
 
 
 def _narrower(mine: Sequence[str], theirs: Sequence[str]) -> Iterator[str]:

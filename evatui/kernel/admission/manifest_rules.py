@@ -249,7 +249,7 @@ MANIFEST = Record(
         "enabled": Field(Flag(), "Serve it?", True),
         "priority": Field(Integer(0, 100), "Among providers of one name the higher wins; ties by id.", 50),
         "capabilities": Field(
-            ListOf(Text("a capability name: dotted segments of A-Z a-z 0-9 _ -", CAPABILITY_NAME, 200)),
+            ListOf(Text("a capability name: dotted segments of A-Z a-z 0-9 _ -", CAPABILITY_NAME, 200), folded=True),
             "The names under which it can be called.",
             [],
         ),

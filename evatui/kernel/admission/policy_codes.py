@@ -118,7 +118,8 @@ _POLICY = (
         "EVA-433",
         Reason.APPROVAL_REQUIRED,
         "the version would provide a name that another capability provides",
-        "A name is a promise to callers; who answers to it does not change behind their backs.",
+        "A name is a promise to callers; who answers to it does not change behind their backs. To "
+        "this, names that differ in case only are one.",
         "Use a name of its own, or approve this very version.",
     ),
     Code(

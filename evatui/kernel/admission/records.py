@@ -10,6 +10,7 @@ from typing import Any
 
 from evatui.kernel.admission.report import Fault, Pointer, Report, nearest
 from evatui.kernel.admission.rules import INVALID, Rule, dotted, inside, quoted, wrong_type
+from evatui.kernel.model.ids import fold
 from evatui.kernel.workspace.yaml import Style
 
 __all__ = ["Field", "ListOf", "MapOf", "Record"]
@@ -19,13 +20,17 @@ _UNSET: Any = object()
 
 @dataclass(frozen=True, slots=True)
 class ListOf:
-    """``star``: the text ``"*"`` alone stands for the list of it. ``whole``: with a wrong item there is no list."""
+    """``star``: the text ``"*"`` alone stands for the list of it. ``whole``: with a wrong item there is no list.
+
+    ``folded``: texts that differ in case only are the same.
+    """
 
     item: Rule
     shortest: int = 0
     star: bool = False
     longest: int = 1_000
     whole: bool = False
+    folded: bool = False
 
     def read(self, value: Any, at: Pointer, report: Report) -> Any:
         if self.star and value == "*":
@@ -42,16 +47,19 @@ class ListOf:
 
     def _items(self, written: Sequence[Any], at: Pointer, report: Report) -> Any:
         values: list[Any] = []
+        seen: list[Any] = []
         broken = False
         for index, child in enumerate(written):
             value = self.item.read(child, (*at, index), report)
             if value is INVALID:
                 broken = self.whole
                 continue
-            if value in values:
+            form = fold(value) if self.folded else value
+            if form in seen:
                 report.fault(Fault.TWICE, f"{dotted(at)} names {report.shown((*at, index))} twice", (*at, index))
             else:
                 values.append(value)
+                seen.append(form)
         return INVALID if broken else values
 
     def schema(self) -> dict[str, Any]:

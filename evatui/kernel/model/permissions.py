@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from evatui.kernel.model.address import owns_its_name
+from evatui.kernel.model.ids import fold
 from evatui.kernel.model.topic import covers_pattern
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "covers_name",
     "covers_path",
     "covers_topic",
+    "takes_name",
 ]
 
 ALL = "*"
@@ -56,7 +58,8 @@ class Shell:
 
 @dataclass(frozen=True, slots=True)
 class Adapters:
-    """Capability names that may be called, and through which providers. No pattern gives what is ``denied``."""
+    """Capability names that may be called, and through which providers. No pattern gives what is ``denied``, in
+    whatever case that is written."""
 
     capabilities: tuple[str, ...] = ()
     providers: tuple[str, ...] = ()
@@ -65,7 +68,7 @@ class Adapters:
     def allow(self, capability: str) -> bool:
         """May ``capability``, which is a name and no pattern, be called?"""
         given = any(covers_name(grant, capability) for grant in self.capabilities)
-        return given and not any(covers_name(taken, capability) for taken in self.denied)
+        return given and not any(takes_name(taken, capability) for taken in self.denied)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +122,11 @@ def covers_name(grant: str, asked: str) -> bool:
     if grant == ALL or grant == asked:
         return True
     return "*" not in asked and fnmatch.fnmatchcase(asked, grant)
+
+
+def takes_name(taken: str, asked: str) -> bool:
+    """Does the glob ``taken``, which is denied, cover the name ``asked``? Case makes no difference to that."""
+    return covers_name(fold(taken), fold(asked))
 
 
 def covers_host(grant: str, asked: str) -> bool:

@@ -18,6 +18,7 @@ from evatui.kernel.admission.weighing import Weighed, weigh
 from evatui.kernel.model.change import ChangeClass
 from evatui.kernel.model.clock import Clock
 from evatui.kernel.model.diagnostic import Diagnostic, Reason, Span
+from evatui.kernel.model.ids import fold
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.registry.generation import GenerationId
 from evatui.kernel.registry.ruling import Ruling
@@ -43,7 +44,7 @@ class Gate:
         self._grants: dict[str, str] = {}
         self._noting = threading.Lock()
         self._offers: dict[str, frozenset[str]] = {}
-        """The ids that provide a capability name by their last grants."""
+        """The ids that provide a capability name, which is folded, by their last grants."""
         self._approvals: dict[tuple[str, str], Approval] = {}
         self._found: dict[str, str] = {}
         """Versions that were there when the runtime started, by id: what they wait for does not make them new."""
@@ -59,7 +60,7 @@ class Gate:
         name, by its last grant, that it would take over."""
         others: dict[str, str] = {}
         for name in candidate.manifest.provides:
-            keys = [key for key in self._offers.get(name, ()) if key != candidate.id and key in present]
+            keys = [key for key in self._offers.get(fold(name), ()) if key != candidate.id and key in present]
             if keys:
                 others[name] = min(keys)
         return self._rule(candidate, policy, others)
@@ -91,10 +92,10 @@ class Gate:
     def _note(self, key: str, text: str) -> None:
         with self._noting:  # several ids may come to provide one name in the same moment, each on a thread of its own
             before = self._grants.get(key)
-            for name in json.loads(before)["names"] if before is not None else ():
+            for name in _folded(before) if before is not None else ():
                 self._offers[name] = self._offers[name] - {key}
             self._grants[key] = text
-            for name in json.loads(text)["names"]:
+            for name in _folded(text):
                 self._offers[name] = self._offers.get(name, frozenset()) | {key}
 
     def within(self, candidate: Candidate) -> Candidate:
@@ -172,6 +173,11 @@ class Gate:
         text = self._book.document(digest)
         found: Mapping[str, Any] | None = json.loads(text) if text is not None else None
         return found
+
+
+def _folded(grant: str) -> frozenset[str]:
+    """The names that a grant lets its id provide, as they are compared."""
+    return frozenset(map(fold, json.loads(grant)["names"]))
 
 
 def _covering(approval: Approval | None, weighed: Weighed) -> Approval | None:
