@@ -128,3 +128,13 @@ async def test_a_definition_where_none_was_waits(start: Start, root: Path) -> No
     define(root, "[a.org]")
     assert (await reload(runtime))["action"] == "hold"
     assert goes_to(runtime) == []
+
+
+async def test_a_version_comes_back_with_what_it_had_though_the_one_after_it_had_none(start: Start, root: Path) -> None:
+    runtime = await start()
+    write(root, tool("one", OK % "2"))
+    assert (await reload(runtime))["action"] == "update"
+    define(root, "[a.org, b.org]")
+    await reload(runtime)
+    await runtime.operations.rollback("one", ANN)
+    assert goes_to(runtime) == ["a.org"]

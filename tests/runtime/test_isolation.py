@@ -267,6 +267,18 @@ async def test_a_source_that_loses_its_trust_leaves_the_process(ready, wild: Pat
     assert events(runtime) == []
 
 
+async def test_a_version_that_comes_back_stays_in_a_process_of_its_own(ready, workspace: Path) -> None:
+    write(workspace, tool("wild", WILD, trust="{source: third_party}"))
+    runtime = await ready()
+    write(workspace, {PATH: WILD.replace('"one"', '"two"')})
+    policy = workspace / "capabilities/policies/default.yaml"
+    await runtime.reloader.run(explicit=True)
+    policy.write_text(policy.read_text() + "trusted_sources: [user, third_party]\n")
+    await runtime.reloader.run(explicit=True)
+    await runtime.operations.rollback("wild", ANN)
+    assert (await do(runtime), where(runtime)) == ("one", OUT)
+
+
 async def test_workers_that_do_not_start_are_said_so_and_tried_again(start, wild: Path, monkeypatch) -> None:
     def refuse(self: Nursery) -> None:
         raise NotLaunched("no room for another process")

@@ -20,7 +20,7 @@ from evatui.kernel.model.manifest import Isolation
 from evatui.kernel.model.permissions import NOTHING, Permissions
 from evatui.kernel.model.text import clean_line
 
-__all__ = ["POWERS", "Weighed", "power_of", "weigh"]
+__all__ = ["POWERS", "Weighed", "power_of", "reaches", "weigh"]
 
 POWERS = ("network.hosts", "shell.commands", "env")
 """Fields of which one entry is enough to connect, to start a process, or to have a secret injected."""
@@ -62,9 +62,7 @@ def weigh(
     ``running`` is False for an id that was there when the runtime started. ``providers`` maps capability names to
     another id that provides them; ``document`` gives the schema with a digest, None where it is not kept any more.
     """
-    written = candidate.snapshot.document
-    assert written is not None  # a candidate was read
-    scales = _Scales(Report(written, MANIFEST_FAULTS))
+    scales = _scales(candidate)
     _names(candidate, before, providers, scales)
     if before is None:
         fields = (
@@ -75,21 +73,39 @@ def weigh(
             _appeared(candidate, fields, scales)
     else:
         after = Grant.of(candidate)
-        fields = (
-            *permission_changes(before.permissions, after.permissions),
-            *root_changes(before.permissions, before.roots, after.roots),
-            *credential_changes(before.credentials, after.credentials),
-            *limit_changes(before.limits, after.limits),
-        )
-        _permissions(before, after, fields, scales)
-        _isolation(before, after, scales)
+        fields = _reach(before, after, scales)
         _schemas(candidate, before, after, document, scales)
     return Weighed(scales.change_class, fields, tuple(scales.causes))
+
+
+def reaches(candidate: Candidate, before: Grant) -> tuple[str, ...]:
+    """What it could do that was not granted ``before``, in words; its schemas and names say nothing of that."""
+    scales = _scales(candidate)
+    _reach(before, Grant.of(candidate), scales)
+    return tuple(cause.message for cause in scales.causes)
 
 
 def power_of(permissions: Permissions) -> Permissions:
     """The part of it that starts processes, connects, or has secrets injected."""
     return Permissions(network=permissions.network, shell=permissions.shell, env=permissions.env)
+
+
+def _scales(candidate: Candidate) -> _Scales:
+    written = candidate.snapshot.document
+    assert written is not None  # a candidate was read
+    return _Scales(Report(written, MANIFEST_FAULTS))
+
+
+def _reach(before: Grant, after: Grant, scales: _Scales) -> tuple[FieldChange, ...]:
+    fields = (
+        *permission_changes(before.permissions, after.permissions),
+        *root_changes(before.permissions, before.roots, after.roots),
+        *credential_changes(before.credentials, after.credentials),
+        *limit_changes(before.limits, after.limits),
+    )
+    _permissions(before, after, fields, scales)
+    _isolation(before, after, scales)
+    return fields
 
 
 def _appeared(candidate: Candidate, fields: tuple[FieldChange, ...], scales: _Scales) -> None:

@@ -14,11 +14,13 @@ from evatui.kernel.admission.grant import Grant, document_of
 from evatui.kernel.admission.policy import Policy
 from evatui.kernel.admission.render import render
 from evatui.kernel.admission.verdict import Candidate
-from evatui.kernel.admission.weighing import Weighed, weigh
+from evatui.kernel.admission.weighing import Weighed, reaches, weigh
 from evatui.kernel.model.change import ChangeClass
 from evatui.kernel.model.clock import Clock
 from evatui.kernel.model.diagnostic import Diagnostic, Reason, Span
+from evatui.kernel.model.errors import ErrorKind, failure
 from evatui.kernel.model.ids import fold
+from evatui.kernel.model.manifest import Isolation
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.registry.generation import GenerationId
 from evatui.kernel.registry.ruling import Ruling
@@ -42,6 +44,8 @@ class Gate:
         self._book = book
         self._clock = clock
         self._grants: dict[str, str] = {}
+        self._given: dict[str, int] = {}
+        """The generations that those were recorded for."""
         self._noting = threading.Lock()
         self._offers: dict[str, frozenset[str]] = {}
         """The ids that provide a capability name, which is folded, by their last grants."""
@@ -50,8 +54,9 @@ class Gate:
         """Versions that were there when the runtime started, by id: what they wait for does not make them new."""
 
     def load(self) -> None:
-        for key, text in self._book.last_grants().items():
+        for key, (number, text) in self._book.last_grants().items():
             self._note(key, text)
+            self._given[key] = number
         self._approvals = self._book.approvals()
         self.trust.load()
 
@@ -78,13 +83,14 @@ class Gate:
         """
         grant = Grant.of(candidate)
         text = grant.text()
-        if self._grants.get(candidate.id) != text:
+        if (self._grants.get(candidate.id), self._given.get(candidate.id)) != (text, name.number):
             documents = {
                 grant.input: document_of(candidate.input.document),
                 grant.output: document_of(candidate.output.document),
             }
             self._book.record(candidate.id, name.number, text, documents, self._clock.now())
             self._note(candidate.id, text)
+            self._given[candidate.id] = name.number
         part = part_of(candidate, policy)
         if part is not None and not in_place:
             self.trust.serves(part, self._clock.now())
@@ -98,12 +104,32 @@ class Gate:
             for name in _folded(text):
                 self._offers[name] = self._offers.get(name, frozenset()) | {key}
 
-    def within(self, candidate: Candidate) -> Candidate:
-        """A version that served before, with no more credentials than the last grant of its id has."""
-        text = self._grants.get(candidate.id)
-        if text is None or not candidate.credentials:
+    def within(self, candidate: Candidate, name: GenerationId) -> Candidate:
+        """A version that served before as ``name``, with no more than it had then: that was somebody's decision.
+
+        It is sent no further credentials, and stays in a process of its own. Raises `CallFailed` ``PolicyDenied``
+        where it would reach further all the same, unless no further than what served last.
+        """
+        texts = (self._book.grant_of(candidate.id, name.number), self._grants.get(candidate.id))
+        grants = [Grant.read(text) for text in texts if text is not None]
+        if not grants:
             return candidate
-        return replace(candidate, credentials=common(Grant.read(text).credentials, candidate.credentials))
+        had = grants[0]
+        narrowed = replace(
+            candidate,
+            credentials=common(had.credentials, candidate.credentials),
+            isolation=had.isolation if had.isolation is Isolation.PROCESS else candidate.isolation,
+        )
+        wider = [reaches(narrowed, grant) for grant in grants]
+        if all(wider):
+            raise failure(
+                ErrorKind.POLICY_DENIED,
+                f"{name.short} of {candidate.id} would reach further than it did: {'; '.join(wider[0])}. Take that"
+                " back, or put its files back on disk, where they wait for approval:"
+                f" eva capability approve {candidate.id} --digest {candidate.terms}",
+                reason=Reason.APPROVAL_REQUIRED.value,
+            )
+        return narrowed
 
     def approve(self, candidate: Candidate, policy: Policy, approval: Approval) -> None:
         """Records an approval of this version; it is trusted with what it may do from now on."""

@@ -80,7 +80,8 @@ class Operations:
         """Lifts a drain, a disable or a demotion: what the disk holds serves, where it belongs.
 
         Where that is refused, or was rolled back, the version that served last does, and the receipt says so.
-        Raises `CallFailed` ``Conflict`` where there is none, or it is refused by now as well.
+        Raises `CallFailed`: ``Conflict`` where there is none, or it is refused by now as well; ``PolicyDenied`` where
+        it would reach further than it did.
         """
         started = self._clock.monotonic()
         capability = self._known(capability_id)
@@ -118,7 +119,8 @@ class Operations:
 
         Also where its files are gone, and after a restart. Without ``to`` it is the latest that was never rolled back;
         while a canary is tried out, that is what serves beside it. Raises ``Conflict`` with ``details.lost_keys``
-        where it would not see what was stored since, but for ``lose_state``.
+        where it would not see what was stored since, but for ``lose_state``; ``PolicyDenied`` where it would reach
+        further than it did.
         """
         started = self._clock.monotonic()
         capability = self._remembered(capability_id)

@@ -26,7 +26,8 @@ __all__ = ["Restoring", "chosen", "last_known_good", "remembered"]
 
 
 class Restoring:
-    """Every version is admitted anew: what the policy forbids by now does not come back."""
+    """Every version is admitted anew: what the policy forbids by now does not come back, nor what would reach further
+    by now than when it served."""
 
     def __init__(
         self,
@@ -47,7 +48,10 @@ class Restoring:
         self._sandbox = sandbox
 
     async def admitted(self, capability: Capability, kept: Kept) -> Candidate:
-        """The kept version, judged by the policy of now; raises `CallFailed` ``Conflict`` where it is refused."""
+        """The kept version, judged by the policy of now.
+
+        Raises `CallFailed`: ``Conflict`` where it is refused, ``PolicyDenied`` where it would reach further now.
+        """
         verdict = await asyncio.to_thread(self._admit, capability, kept)
         if isinstance(verdict, Rejection):
             first = verdict.diagnostics[0]
@@ -62,7 +66,7 @@ class Restoring:
                 ErrorKind.CONFLICT, f"{kept.name.short} of {capability.id} cannot be brought back: {lost}"
             ) from None
         verdict = admit(snapshot, layout=self._layout, policy=self._policy(), sandbox=self._sandbox)
-        return self._gate.within(verdict) if isinstance(verdict, Candidate) else verdict
+        return self._gate.within(verdict, kept.name) if isinstance(verdict, Candidate) else verdict
 
     async def serve(
         self, capability: Capability, kept: Kept, candidate: Candidate, actor: Actor, *, fresh: bool = True

@@ -69,7 +69,7 @@ class Undoing:
 
     async def plan(self, capability_id: str, actor: Actor, if_generation: str | None = None) -> dict[str, Any]:
         """What `undo` would do: ``{id, undoes: {action, at, actor}, by, to}``. Raises as it does, and ``Conflict``
-        where the version that would come back cannot by now."""
+        or ``PolicyDenied`` where the version that would come back cannot by now."""
         did, inverse = self._last(capability_id, actor, if_generation)
         if inverse.kept is not None:
             await self._restoring.admitted(self._registry.capabilities[capability_id], inverse.kept)

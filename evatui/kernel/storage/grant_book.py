@@ -32,14 +32,24 @@ class GrantBook:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def last_grants(self) -> dict[str, str]:
-        """The newest grant of each id, as it was recorded."""
+    def last_grants(self) -> dict[str, tuple[int, str]]:
+        """The newest grant of each id, as it was recorded, and the number of the generation that it was given to."""
         with self._database.transaction() as rows:
             found = rows.execute(
-                "SELECT capability_id, given FROM grants"
+                "SELECT capability_id, generation, given FROM grants"
                 " WHERE seq IN (SELECT max(seq) FROM grants GROUP BY capability_id)"
             )
-            return dict(found.fetchall())
+            return {key: (generation, given) for key, generation, given in found}
+
+    def grant_of(self, capability_id: str, generation: int) -> str | None:
+        """What the generation was given last: where that was not recorded, the grant that it found in force."""
+        with self._database.transaction() as rows:
+            found = rows.execute(
+                "SELECT given FROM grants WHERE capability_id = ? AND generation <= ?"
+                " ORDER BY generation = ? DESC, seq DESC LIMIT 1",
+                (capability_id, generation, generation),
+            ).fetchone()
+        return str(found[0]) if found else None
 
     def record(
         self, capability_id: str, generation: int, given: str, documents: Mapping[str, str], at: dt.datetime
