@@ -24,7 +24,7 @@ class Answer:
     failed: CommandFailed | None = None
 
 
-def failed_response(error: Mapping[str, Any] | None, data: Mapping[str, Any]) -> CommandFailed:
+def failed_response(error: Mapping[str, Any] | None, data: Mapping[str, Any], suggestion: str = "") -> CommandFailed:
     """The failure of a command that did run, but whose handler (or a limit) said no.
 
     ``error`` is that of a call, or the diagnostic of a health check, which names no kind.
@@ -34,6 +34,7 @@ def failed_response(error: Mapping[str, Any] | None, data: Mapping[str, Any]) ->
         ErrorKind(error.get("kind", ErrorKind.HANDLER_ERROR)),
         str(error.get("message", "no reason was given")),
         retryable=bool(error.get("retryable", False)),
+        suggestion=suggestion,
         context={"generation": error.get("generation"), **(error.get("details") or {})},
         data=data,
     )

@@ -74,8 +74,9 @@ def call(settings: Settings, /, name: str, tags: tuple[tuple[str, str], ...], **
     params = {key: value for key, value in given.items() if key == "payload" or value is not None}
     with progress_line(settings, name) as on_progress:
         data = settings.call(on_progress, name=name, tags=dict(tags), **params)
+    suggestion = data.pop("suggestion", "")
     response = data["response"]
-    failed = None if response["ok"] else failed_response(response.get("error"), data)
+    failed = None if response["ok"] else failed_response(response.get("error"), data, suggestion)
     return Answer(data, partial(_show_call, data=data), exit_for(failed) if failed else Exit.OK, failed)
 
 

@@ -67,8 +67,8 @@ def _say(screen: Screen, failed: CommandFailed) -> None:
     for found in failed.context.get("diagnostics") or ():
         for line in found["rendered"].splitlines() if found["spans"] else ():
             screen.note(line, "")
-    if failed.suggestion:
-        screen.note(f"try: {failed.suggestion}", "")
+    if failed.hint:
+        screen.note(failed.hint, "")
 
 
 def _usage(problem: click.UsageError) -> CommandFailed:

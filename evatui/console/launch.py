@@ -57,8 +57,8 @@ def _told(failed: CommandFailed | None) -> int:
     if failed is None:
         return 0
     say(f"error: {failed.message}")
-    if failed.suggestion:
-        say(f"try: {failed.suggestion}")
+    if failed.hint:
+        say(failed.hint)
     return exit_for(failed)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from evatui.control.answers import status
 from evatui.control.commands import COMMANDS, is_followed
 from evatui.control.following import following
+from evatui.control.naming import known, meant_by_call, meant_by_id, meant_by_name
 from evatui.control.operator import CommandFailed, OnProgress, lost
 from evatui.control.orders import orders
 from evatui.control.params import (
@@ -24,7 +25,7 @@ from evatui.control.params import (
     read_tags,
     read_text,
 )
-from evatui.control.queries import Queries, known
+from evatui.control.queries import Queries
 from evatui.control.routes import routed
 from evatui.control.snapshot import ConsoleSnapshot, Cursor, Indicator
 from evatui.control.standings import SERVING, refused
@@ -132,7 +133,7 @@ class Desk:
                 error.kind,
                 error.message,
                 retryable=error.retryable,
-                suggestion=_suggestion(command, params, error.kind),
+                suggestion=_suggestion(self._runtime, command, params, error.kind),
                 context=dict(error.details),
             ) from None
         except StorageError as error:
@@ -207,7 +208,11 @@ class Desk:
     # -- calls and commands -----------------------------------------------------------------
 
     async def _call(self, params: Params, actor: Actor) -> dict[str, Any]:
-        return (await self._runtime.call(_request(params, actor))).to_json()
+        """``suggestion`` is there where nothing answers to the name: what may have been meant by it."""
+        request = _request(params, actor)
+        report = await self._runtime.call(request)
+        meant = meant_by_call(self._runtime, request, report)
+        return {**report.to_json(), **({"suggestion": meant} if meant else {})}
 
     async def _route(self, params: Params, actor: Actor) -> dict[str, Any]:
         return routed(self._runtime, _request(params, actor))
@@ -265,9 +270,12 @@ def _plan_json(plan: Plan) -> dict[str, Any]:
     }
 
 
-def _suggestion(command: str, params: Params, kind: ErrorKind) -> str:
+def _suggestion(runtime: Runtime, command: str, params: Params, kind: ErrorKind) -> str:
     if kind is ErrorKind.NOT_FOUND:
-        return "eva capability list"
+        if command == "capability.route":
+            return meant_by_name(runtime, read_needed(params, "name"))
+        ids = read_ids(params) or (read_text(params, "id") or "",)
+        return meant_by_id(runtime, next((key for key in ids if key not in runtime.registry.capabilities), ""))
     if kind is ErrorKind.CONFLICT:
         return f"eva capability inspect {clean_line(str(params.get('id', '')), 128)}".strip()
     return ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from evatui.control.naming import known
 from evatui.control.operator import CommandFailed
 from evatui.control.refusals import rejection_rows
 from evatui.control.snapshot import RejectionRow
@@ -56,9 +57,8 @@ def _check_known(runtime: Runtime, wanted: str | None, digest: str | None) -> No
     if digest is not None:
         what = f"no refusal with the digest {clean_line(digest, 64)} is known"
         raise CommandFailed(ErrorKind.NOT_FOUND, what, suggestion="eva capability explain-rejected")
-    if wanted is not None and wanted not in runtime.registry.capabilities:
-        message = f"no capability with the id {clean_line(wanted, 128)}"
-        raise CommandFailed(ErrorKind.NOT_FOUND, message, suggestion="eva capability list")
+    if wanted is not None:
+        known(runtime, wanted)
 
 
 def _in_force(row: RejectionRow, difference: Difference) -> dict[str, Any]:

@@ -39,6 +39,13 @@ class CommandFailed(Exception):
         self.context = dict(context or {})
         self.data = data
 
+    @property
+    def hint(self) -> str:
+        """The suggestion as a person reads it; a question stands for itself."""
+        if not self.suggestion or self.suggestion.endswith("?"):
+            return self.suggestion
+        return f"try: {self.suggestion}"
+
     def to_json(self) -> dict[str, Any]:
         return {
             "kind": self.kind.value,

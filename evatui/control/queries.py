@@ -9,6 +9,7 @@ from typing import Any
 from evatui.control.answers import inspected, listed
 from evatui.control.explained_refusals import explained
 from evatui.control.graph import graphed
+from evatui.control.naming import known
 from evatui.control.operator import CommandFailed
 from evatui.control.params import Params, read_needed, read_text
 from evatui.control.past import past
@@ -17,12 +18,10 @@ from evatui.control.render import rendered_manifest
 from evatui.control.story.asking import told
 from evatui.kernel.model.call import Actor
 from evatui.kernel.model.errors import ErrorKind
-from evatui.kernel.model.text import clean_line
-from evatui.kernel.registry.capability import Capability
 from evatui.kernel.registry.comparing import compared
 from evatui.runtime import Runtime
 
-__all__ = ["Queries", "known"]
+__all__ = ["Queries"]
 
 Answer = Awaitable[dict[str, Any]]
 
@@ -99,15 +98,3 @@ class Queries:
             "generation": active.name.id,
             "error": rejection.diagnostics[0].to_json() if rejection else None,
         }
-
-
-def known(runtime: Runtime, capability_id: str) -> Capability:
-    """Raises `CommandFailed` ``NotFound``."""
-    found = runtime.registry.capabilities.get(capability_id)
-    if found is None:
-        raise CommandFailed(
-            ErrorKind.NOT_FOUND,
-            f"no capability with the id {clean_line(capability_id, 128)}",
-            suggestion="eva capability list",
-        )
-    return found

@@ -19,6 +19,7 @@ from evatui.control.local import LocalOperator
 from evatui.control.opening import OpenMode
 from evatui.control.operator import CommandFailed, Operator
 from evatui.control.snapshot import CapabilityRow, ConsoleSnapshot, Cursor
+from evatui.kernel.model.call import Actor, CallerType
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.lifecycle import State
 from evatui.kernel.model.progress import Progress
@@ -209,6 +210,51 @@ async def test_an_unknown_id_says_where_to_look(operator: Operator) -> None:
     with pytest.raises(CommandFailed) as failed:
         await operator.run("capability.drain", id="nobody")
     assert (failed.value.kind, failed.value.suggestion) == (ErrorKind.NOT_FOUND, "eva capability list")
+
+
+@pytest.mark.parametrize(
+    ("command", "given", "meant"),
+    [
+        ("capability.inspect", {"id": "gret"}, "greet"),
+        ("capability.inspect", {"id": "Text_Greet"}, "greet"),
+        ("capability.drain", {"id": "GREET"}, "greet"),
+        ("capability.reload", {"ids": ["greet", "greets"]}, "greet"),
+        ("capability.explain_rejected", {"id": "greeet"}, "greet"),
+        ("capability.route", {"name": "text.gret"}, "text.greet"),
+        ("why", {"what": "greett"}, "greet"),
+    ],
+)
+async def test_an_id_that_is_nearly_one_is_told_apart_from_it(
+    operator: Operator, command: str, given: dict[str, object], meant: str
+) -> None:
+    with pytest.raises(CommandFailed) as failed:
+        await operator.run(command, **given)
+    assert (failed.value.kind, failed.value.suggestion) == (ErrorKind.NOT_FOUND, f"did you mean {meant}?")
+
+
+@pytest.mark.parametrize(
+    ("given", "suggestion"),
+    [
+        ({"name": "text.gret"}, "did you mean text.greet?"),
+        ({"name": "TEXT.greet"}, "did you mean text.greet?"),
+        ({"name": "greet"}, "did you mean text.greet?"),
+        ({"name": "text.greet", "provider": "greets"}, "did you mean greet?"),
+        ({"name": "no.such"}, "eva capability list"),
+        ({"name": "text.gree" + "e" * 300 + "t"}, "eva capability list"),
+    ],
+)
+async def test_a_call_that_nothing_answers_to_says_what_may_have_been_meant(
+    operator: Operator, given: dict[str, str], suggestion: str
+) -> None:
+    data = await operator.run("capability.call", **given)
+    assert (data["response"]["error"]["kind"], data["suggestion"]) == ("NotFound", suggestion)
+
+
+async def test_only_an_operator_is_told_which_names_there_are(holder: LocalOperator) -> None:
+    stranger = LocalOperator(holder.kernel, Actor(CallerType.MCP, "somebody"))
+    data = await stranger.run("capability.call", name="text.gret")
+    assert "suggestion" not in data
+    assert "text.greet" not in json.dumps(data)
 
 
 async def test_the_snapshot_shows_what_serves_and_what_happened(operator: Operator, workspace: Path) -> None:

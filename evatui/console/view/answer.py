@@ -170,8 +170,8 @@ def _json(value: object) -> list[Line]:
 def failure_lines(sent: Sent) -> list[Line]:
     assert sent.failed is not None
     lines = [line((f"✗ {sent.failed.kind}", Ink.BAD), f"  {sent.failed.message}")]
-    if sent.failed.suggestion:
-        lines.append(line(("  try: ", Ink.DIM), sent.failed.suggestion))
+    if sent.failed.hint:
+        lines.append(line(f"  {sent.failed.hint}"))
     return lines
 
 

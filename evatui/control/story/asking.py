@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+from evatui.control.naming import meant_by_id
 from evatui.control.operator import CommandFailed
 from evatui.control.story.of_capability import of_capability
 from evatui.control.story.of_generation import of_generation
@@ -28,7 +29,7 @@ async def told(runtime: Runtime, wanted: str) -> dict[str, Any]:
         raise CommandFailed(
             ErrorKind.NOT_FOUND,
             f"{clean_line(wanted, 200)} is no capability, no generation, and no request that is still on record",
-            suggestion="eva capability list, or eva audit tail",
+            suggestion=meant_by_id(runtime, wanted, "eva capability list, or eva audit tail"),
         )
     return {"now": rfc3339(runtime.clock.now()), **about}
 
