@@ -33,16 +33,10 @@ def show_rejections(screen: Screen, data: Mapping[str, Any]) -> None:
 
 
 def _rejection(screen: Screen, rejection: Mapping[str, Any]) -> None:
-    nameless = "a manifest without a usable id" if rejection.get("digest") else ""  # else it is no capability's file
-    name = rejection.get("id") or nameless
-    serving = rejection.get("serving")
-    screen.line("  ".join(filter(None, ("✗", name, rejection["path"]))), "bold red")
+    screen.line("  ".join(filter(None, ("✗", _named(rejection), rejection["path"]))), "bold red")
     if digest := rejection.get("digest"):
         screen.line(f"refused {rejection['at']}  digest {digest[:12]}", "dim")
-    if rejection.get("in_force", True):
-        screen.line(f"{serving} still serves" if serving else "nothing serves in its place", "dim")
-    else:
-        screen.line(f"no longer in force; {f'{serving} serves' if serving else 'nothing serves'} now", "dim")
+        screen.line(_meanwhile(rejection), "dim")
     if against := rejection.get("against"):
         screen.line(f"what differs from {against}, which served then:", "dim")
     for field in rejection.get("difference") or ():
@@ -50,3 +44,18 @@ def _rejection(screen: Screen, rejection: Mapping[str, Any]) -> None:
     for line in (rejection.get("diff") or "").splitlines():
         screen.line(f"  {line}", _DIFF_STYLES.get(line[:1], "dim"))
     show_diagnostics(screen, rejection["diagnostics"])
+
+
+def _named(rejection: Mapping[str, Any]) -> str:
+    """Empty for what is no capability's file."""
+    if rejection.get("id") or not rejection.get("digest"):
+        return rejection.get("id") or ""
+    former = rejection.get("key") or rejection["path"]
+    return f"{former} (without a usable id)" if former != rejection["path"] else "a manifest without a usable id"
+
+
+def _meanwhile(rejection: Mapping[str, Any]) -> str:
+    serving = rejection.get("serving")
+    if not rejection.get("in_force", True):
+        return f"no longer in force; {f'{serving} serves' if serving else 'nothing serves'} now"
+    return f"{serving} still serves" if serving else "nothing serves in its place"

@@ -37,7 +37,7 @@ async def explained(runtime: Runtime, wanted: str | None, digest: str | None) ->
     differences = {(told.path, told.digest): told.difference for told in kept}
     past = [told for told in kept if (told.path, told.digest) not in now]
     shown = [
-        _in_force(row, differences.get((row.path, row.digest), ALIKE))
+        _in_force(runtime, row, differences.get((row.path, row.digest), ALIKE))
         for row in rows
         if wanted is None or wanted in (row.id, row.key, row.path)
     ]
@@ -61,14 +61,16 @@ def _check_known(runtime: Runtime, wanted: str | None, digest: str | None) -> No
         known(runtime, wanted)
 
 
-def _in_force(row: RejectionRow, difference: Difference) -> dict[str, Any]:
+def _in_force(runtime: Runtime, row: RejectionRow, difference: Difference) -> dict[str, Any]:
+    """``key`` is the id that the file spoke for before, where it has no usable one now, or its path."""
     return {
         "id": row.id,
+        "key": row.key,
         "path": row.path,
         "digest": row.digest,
         "at": row.at,
         "in_force": True,
-        "serving": row.serving,
+        "serving": row.serving or _serving(runtime, row.id),
         **_difference(difference),
         "diagnostics": [diagnostic.to_json() for diagnostic in row.diagnostics],
     }
@@ -77,6 +79,7 @@ def _in_force(row: RejectionRow, difference: Difference) -> dict[str, Any]:
 def _past(told: Told, serving: str | None) -> dict[str, Any]:
     return {
         "id": told.id,
+        "key": told.id or told.path,
         "path": told.path,
         "digest": told.digest,
         "at": told.at,
