@@ -228,7 +228,7 @@ def test_grants_add_up_ceilings_take_the_minimum_and_deny_beats_grant(layout: La
     files["capabilities/policies/zero.yaml"] = "deny: {ids: [team-notes]}\n"
     verdict = refused(judge(files, layout))
     assert verdict.diagnostics[0].code == "EVA-413"
-    assert policy_of(files).policy.denies("team-notes")
+    assert policy_of(files).policy.denies("team-notes", None)
 
 
 def test_a_grant_may_say_that_it_grants_no_network_and_no_shell() -> None:

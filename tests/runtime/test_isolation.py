@@ -166,7 +166,7 @@ async def test_what_is_refused_by_now_stays_where_it_was_moved(ready, wild: Path
     for _ in range(2):
         await do(runtime, "hoard")
     policy = wild / "capabilities/policies/default.yaml"
-    policy.write_text(policy.read_text() + "deny: {kinds: [lua_tool]}\n")
+    policy.write_text(policy.read_text() + "ceilings: {priority: 10}\n")
     with pytest.raises(CallFailed):
         await runtime.operations.enable("wild", ANN)
     assert where(runtime) is OUT

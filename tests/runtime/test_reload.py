@@ -191,6 +191,19 @@ async def test_a_policy_that_denies_an_id_drains_and_disables_it_until_it_is_all
     assert capability.state is State.ACTIVE
 
 
+@pytest.mark.parametrize("broken", [False, True])
+@pytest.mark.parametrize("denial", ["capabilities: [text.*]", "kinds: [lua_tool]"])
+async def test_what_serves_under_a_name_or_a_kind_that_is_denied_goes_too(
+    start, workspace: Path, denial: str, broken: bool
+) -> None:
+    runtime = await start()
+    if broken:
+        save(workspace, "capabilities/greet.yaml", "id: greet\nid: [")
+        await told(runtime, "reload_failed")
+    save(workspace, "capabilities/policies/default.yaml", POLICY + f"deny: {{{denial}}}\n")
+    await denied(runtime)
+
+
 async def test_a_policy_denies_an_id_also_while_its_file_is_broken(start, workspace: Path) -> None:
     runtime = await start()
     save(workspace, "capabilities/greet.yaml", "id: [")

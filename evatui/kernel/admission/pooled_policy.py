@@ -89,9 +89,9 @@ class Policy:
     def layer(self, name: LayerName) -> Layer | None:
         return next((layer for layer in self.layers if layer.name is name), None)
 
-    def denies(self, capability_id: str) -> bool:
-        """Is this id named under ``deny``?"""
-        return self.deny.id(capability_id)
+    def denies(self, capability_id: str, manifest: Manifest | None) -> bool:
+        """Does ``deny`` name this id, or the kind or a name of its ``manifest``, where one could be read?"""
+        return self.deny.id(capability_id) or (manifest is not None and self.deny.manifest(manifest))
 
     def sources(self, manifest: Manifest) -> list[dict[str, Any]]:
         """For each entry that is in force, the grants that gave it: ``{permission, entry, granted_by}``."""

@@ -54,7 +54,8 @@ class Applying:
         capability = self._registry.capability(change.key, change.path)
         capability.disk_digest = verdict.digest
         if isinstance(verdict, Rejection):
-            return change.reason == KNOWN and not (capability.active is not None and policy.denies(capability.id))
+            active = capability.active
+            return change.reason == KNOWN and not (active and policy.denies(capability.id, active.manifest))
         capability.candidate = verdict
         capability.unapplied = "changed" if change.reason in (BY_HAND, FROZEN) else ""
         return bool(change.reason) or self._at_rest(capability)
@@ -126,10 +127,16 @@ class Applying:
         async with capability.turn:
             was = capability.state
             self._registry.attempts.begin(capability, actor, rejection.digest)
-            if policy.denies(capability.id) and was in (State.ACTIVE, State.DRAINING, State.DISABLED):
+            if _denied(capability, rejection, policy) and was in (State.ACTIVE, State.DRAINING, State.DISABLED):
                 self._registry.deny(capability, rejection, actor)
             else:
                 self._registry.attempts.refuse(capability, rejection, actor)
+
+
+def _denied(capability: Capability, rejection: Rejection, policy: Policy) -> bool:
+    """What serves keeps its names and its kind, whatever the file on disk says by now."""
+    active = capability.active
+    return policy.denies(capability.id, active.manifest if active is not None else rejection.manifest)
 
 
 async def _nothing(capability: Capability, candidate: Candidate) -> None:
