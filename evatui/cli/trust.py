@@ -45,7 +45,7 @@ def _show(screen: Screen, data: dict[str, Any]) -> None:
     for part in data["parts"]:
         screen.line(f"{_SIGNS[part['status']]} {part['name']}  {part['status']}", "bold")
         for what, said in power_lines(part["power"]):
-            screen.line(f"  {what:<14}{said}")
+            screen.line(f"  {what:<13} {said}")
         for path, digest in part["files"].items():
             screen.line(f"  {digest[:_SHORT]}  {path}", "dim")
         for line in part["changed"]:
