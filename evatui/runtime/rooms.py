@@ -35,6 +35,7 @@ from evatui.kernel.registry.in_force import InForce
 from evatui.kernel.registry.journal import Journal
 from evatui.kernel.registry.keeper import Keeper
 from evatui.kernel.registry.keeping import Keeping
+from evatui.kernel.registry.kept_policy import KeptPolicy
 from evatui.kernel.registry.looking import Looking
 from evatui.kernel.registry.migrations import Migrations
 from evatui.kernel.registry.operations import Operations
@@ -60,6 +61,7 @@ from evatui.kernel.registry.warden import Warden
 from evatui.kernel.storage.freeze_book import FreezeBook
 from evatui.kernel.storage.grant_book import GrantBook
 from evatui.kernel.storage.history import History
+from evatui.kernel.storage.policy_book import PolicyBook
 from evatui.kernel.storage.probation_book import ProbationBook
 from evatui.kernel.storage.rejection_book import RejectionBook
 from evatui.kernel.storage.state_store import StateStore
@@ -152,7 +154,7 @@ class Rooms:
         )
         beginnings = Beginnings(self.canaries, migrations)
         applying = Applying(self.registry, publisher, beginnings, at_once=_LOADS_AT_ONCE if writes else 1)
-        scanner = Scanner(layout, tree, self.sandbox, home)
+        scanner = Scanner(layout, tree, self.sandbox, home, KeptPolicy(PolicyBook(database)))
         self.reloader = Reloader(
             self.registry,
             Looking(self.registry, scanner, self.gate),

@@ -23,10 +23,12 @@ __all__ = ["Policy", "PolicyResult", "load_policy"]
 
 @dataclass(frozen=True, slots=True)
 class PolicyResult:
-    """``policy`` is in force. ``diagnostics`` (rendered) say why it is not the one on disk, if it is not."""
+    """``policy`` is in force. ``diagnostics`` (rendered) say why it is not the one on disk, if it is not; ``broken``
+    are the layers of which that is so."""
 
     policy: Policy
     diagnostics: tuple[Diagnostic, ...] = ()
+    broken: tuple[LayerName, ...] = ()
 
 
 def load_policy(
@@ -40,13 +42,14 @@ def load_policy(
     """
     before = {layer.name: layer for layer in previous.layers} if previous else {}
     layers: list[Layer] = []
-    found: list[Diagnostic] = []
+    found: dict[LayerName, list[Diagnostic]] = {}
     if operator is not None:
-        layers.append(_load_layer(LayerName.OPERATOR, [operator], before, found))
-    layers.append(_load_layer(LayerName.WORKSPACE, files, before, found))
-    if previous is not None and [*map(id, layers)] == [*map(id, previous.layers)]:
-        return PolicyResult(previous, tuple(found))
-    return PolicyResult(make_policy(*layers), tuple(found))
+        layers.append(_load_layer(LayerName.OPERATOR, [operator], before, found.setdefault(LayerName.OPERATOR, [])))
+    layers.append(_load_layer(LayerName.WORKSPACE, files, before, found.setdefault(LayerName.WORKSPACE, [])))
+    same = previous is not None and [*map(id, layers)] == [*map(id, previous.layers)]
+    policy = previous if previous is not None and same else make_policy(*layers)
+    told = tuple(diagnostic for problems in found.values() for diagnostic in problems)
+    return PolicyResult(policy, told, tuple(name for name, problems in found.items() if problems))
 
 
 def _load_layer(

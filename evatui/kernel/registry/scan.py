@@ -14,6 +14,7 @@ from evatui.kernel.admission.verdict import Candidate, Rejection
 from evatui.kernel.model.adapter import Adapter
 from evatui.kernel.model.diagnostic import Diagnostic
 from evatui.kernel.model.sandbox import SandboxFacts
+from evatui.kernel.registry.kept_policy import KeptPolicy
 from evatui.kernel.registry.seen import Index, Seen
 from evatui.kernel.workspace.codes import reading_diagnostic
 from evatui.kernel.workspace.discover import Discovery, discover
@@ -48,10 +49,18 @@ class Scan:
 class Scanner:
     """Reads and judges; blocking, so it runs in a thread, one scan at a time."""
 
-    def __init__(self, layout: Layout, tree: Tree, sandbox: SandboxFacts, home: OperatorHome | None) -> None:
+    def __init__(
+        self,
+        layout: Layout,
+        tree: Tree,
+        sandbox: SandboxFacts,
+        home: OperatorHome | None,
+        kept: KeptPolicy | None = None,
+    ) -> None:
         self._layout = layout
         self._sandbox = sandbox
         self._home = home
+        self._kept = kept
         self._tree = tree
         self._policy: PolicyResult | None = None
         self._policy_signatures: tuple[Mapping[str, Signature | None], Signature | None] = ({}, None)
@@ -207,9 +216,12 @@ class Scanner:
         if known is not None and not named and signatures == self._policy_signatures:
             return known
         self._policy_signatures = signatures
-        operator = self._operators(known.policy if known else None)
+        before = known.policy if known else self._kept.read() if self._kept else None
+        operator = self._operators(before)
         files = read_together(self._tree, paths, self._layout.policies, _FILE_BYTES)
-        self._policy = load_policy(files, known.policy if known else None, operator)
+        self._policy = load_policy(files, before, operator)
+        if self._kept is not None:
+            self._kept.keep(self._policy, files, operator)
         return self._policy
 
     def _operators(self, known: Policy | None) -> SourceFile | FileProblem | None:

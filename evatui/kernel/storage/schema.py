@@ -111,6 +111,14 @@ STATE: Final = (
         deaths INTEGER NOT NULL
     ) WITHOUT ROWID;
     """,
+    """
+    CREATE TABLE policies (
+        layer TEXT NOT NULL,
+        path TEXT NOT NULL,
+        data BLOB NOT NULL,
+        PRIMARY KEY (layer, path)
+    );
+    """,
 )
 """Of ``state.db``. The step at index n leads from schema n to n + 1; a step that was published is never changed."""
 
