@@ -149,15 +149,12 @@ async def test_a_handler_for_mcp_clients_is_nothing_that_lua_may_call(start: Sta
 
 
 @pytest.mark.parametrize("fn", ["call_tool", "invoke_adapter"])
-async def test_a_name_that_the_policy_denies_is_out_of_reach_though_its_provider_serves(
-    start: Start, ground: Path, fn: str
-) -> None:
+async def test_a_name_that_the_policy_denies_is_out_of_reach(start: Start, ground: Path, fn: str) -> None:
     write(ground, provider("p-one"))
     runtime = await start()
     assert not (await asked(runtime, fn, capability="test.same"))["raised"]
     save(ground, POLICY, EVERYTHING + "deny: {capabilities: [test.same]}\n")
     await runtime.reloader.run(actor=ANN, explicit=True)
-    assert runtime.registry.capabilities["p-one"].active is not None
     assert (await raised(runtime, fn, capability="test.same"))[0] == "PolicyDenied"
 
 

@@ -83,7 +83,7 @@ class Attempts:
         capability.rejection = rejection
         capability.rejected_at = self._journal.at()
         serving = capability.active
-        self._refusals.note(rejection, capability.id, serving)
+        self._refusals.note(rejection, capability.id, serving, capability.rejected_at)
         self._journal.tell(
             "reload_failed" if serving else "rejected",
             capability.id,

@@ -60,8 +60,9 @@ class Refusals:
         self._journal = journal
         self._at_hand: OrderedDict[tuple[str, str], Difference] = OrderedDict()
 
-    def note(self, rejection: Rejection, capability_id: str | None, serving: Generation | None) -> None:
-        self._journal.later(self._keep, rejection, capability_id, serving, self._journal.at())
+    def note(self, rejection: Rejection, capability_id: str | None, serving: Generation | None, at: str) -> None:
+        """``at``: RFC 3339, the same that is told of it while it is in force."""
+        self._journal.later(self._keep, rejection, capability_id, serving, at)
 
     def difference(self, rejection: Rejection) -> Difference:
         """Of one of the newest refusals; nothing where it is not known, or not yet."""

@@ -195,7 +195,7 @@ class Reloader:
         at = self._registry.journal.at()
         for path, rejection in strays.items():
             if path not in known or known[path][0] != rejection:
-                self._registry.refusals.note(rejection, rejection.id, None)
+                self._registry.refusals.note(rejection, rejection.id, None, at)
         self._registry.strays = {
             path: known[path] if path in known and known[path][0] == rejection else (rejection, at)
             for path, rejection in strays.items()
