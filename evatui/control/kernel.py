@@ -112,7 +112,7 @@ class Kernel:
         runtime.on_lost = self._lost
         runtime.on_change(self._changed)
         if self._server is not None and self._lock is not None:
-            runtime.on_look = partial(self._look, self._server, self._lock, runtime.layout)
+            runtime.on_look = partial(self._look, runtime, self._server, self._lock)
         self._runtime = runtime
 
     async def _restart(self, actor: Actor) -> dict[str, Any]:
@@ -157,10 +157,12 @@ class Kernel:
         self.address, token = await server.listen(layout.state_dir)
         await asyncio.to_thread(lock.announce, self.address, token)
 
-    async def _look(self, server: Server, lock: WorkspaceLock, layout: Layout) -> None:
-        """A socket that went away with its folder is opened again."""
+    async def _look(self, runtime: Runtime, server: Server, lock: WorkspaceLock) -> None:
+        """Once a second, from its first second on: worker processes get ready, and a socket that went away with its
+        folder is opened again. Whoever is served for a moment only pays for no process."""
+        runtime.workers.open()
         if not await asyncio.to_thread(server.reachable):
-            await self._listen(server, lock, layout)
+            await self._listen(server, lock, runtime.layout)
 
     def _lost(self) -> None:
         """Nobody needs to ask for it: a runtime whose workspace is another one's ends by itself."""

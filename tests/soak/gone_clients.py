@@ -106,6 +106,7 @@ async def _killed(holder: LocalOperator, socket: Path, kills: int, dice: random.
     began = time.monotonic()
     for number in range(_AT_ONCE):  # what is made once and kept, such as threads and states, is there from now on
         await _one(socket, f"warm{number}", None)
+    await asyncio.to_thread(holder.kernel._runtime.workers.get_ready)
     longest = 2 * (time.monotonic() - began) / _AT_ONCE
     await _quiet(holder)
     before = await _open_things(holder)
