@@ -14,7 +14,7 @@ from textual.worker import Worker, WorkerState
 
 from evatui.console.dispatch import Dispatch
 from evatui.console.stage import Stage
-from evatui.console.view.actions import ACTIONS, VIEWS, View
+from evatui.console.view.actions import ACTIONS, Takes, View
 from evatui.console.view.ink import Ink, line
 from evatui.console.view.words import Look
 from evatui.control.operator import CommandFailed, Operator
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from evatui.console.feed import Feed
     from evatui.console.screens.confirm import Confirm
     from evatui.console.view.sent import Sent
+    from evatui.console.widgets.command import CommandLine
     from evatui.console.widgets.row_list import RowList
     from evatui.control.snapshot import ConsoleSnapshot
 
@@ -171,30 +172,40 @@ class ConsoleApp(Stage):
 
     # --- keys -------------------------------------------------------------------------------------
 
-    def action_act(self, action_id: str) -> None:
-        """What every key and every click comes to."""
+    def action_act(self, action_id: str, argument: str = "") -> None:
+        """What every key, every click and every typed word comes to; ``argument`` was typed after the word."""
         action = self.actions.find(action_id)
         if not self.panes:
             if action_id == "leave":
                 self.exit()
         elif action is None:
             self.say(line(("READ-ONLY ", Ink.WARN), "this console was started with --readonly: it only looks"))
-        elif self.view not in action.views:
-            places = ", ".join(f"{VIEWS[view][1]} ({VIEWS[view][0]})" for view in VIEWS if view in action.views)
-            self.say(line(f"{action.label} works in: {places}"))
-        elif why_not := action.enabled(self.snapshot, self.pane.subject()):
+        elif argument and action.takes is Takes.THING and not self.select(argument):
+            self.say(line((f"{action.label}: ", Ink.WARN), f"nothing here is called {argument}; tab completes a name"))
+        elif why_not := self.why_not(action):
             self.say(line((f"{action.label}: ", Ink.WARN), why_not))
         else:
             self.dispatch_table.run(action.id)
 
     def on_input_changed(self, message: Input.Changed) -> None:
-        if self.frame.prompt.is_open:
+        if message.input is self.frame.command:
+            if self.frame.command.is_open:
+                self.dispatch_table.commanding.changed(message.value)
+        elif self.frame.prompt.is_open:
             self.pane.rows.filter(message.value)
             self.frame.refresh()
 
-    def on_input_submitted(self) -> None:
-        if self.frame.prompt.is_open:
+    def on_input_submitted(self, message: Input.Submitted) -> None:
+        if message.input is self.frame.command:
+            self.dispatch_table.commanding.entered(message.value)
+        elif self.frame.prompt.is_open:
             self.frame.close_prompt()
+
+    def on_command_line_asked(self, message: CommandLine.Asked) -> None:
+        self.dispatch_table.commanding.complete(message.step)
+
+    def on_command_line_left(self) -> None:
+        self.dispatch_table.commanding.close()
 
     def _fatal_error(self) -> None:
         # Textual would print a traceback with local variables, and these may hold anything.

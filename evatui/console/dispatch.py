@@ -10,6 +10,7 @@ from evatui.console.view.actions import VIEWS, View
 from evatui.console.view.ink import EMPTY, Ink, line
 
 if TYPE_CHECKING:
+    from evatui.console.commanding import Commanding
     from evatui.console.stage import Stage
 
 __all__ = ["Dispatch"]
@@ -21,7 +22,7 @@ class Dispatch:
     ``act`` is what a chosen entry of a menu comes to: the same as its key.
     """
 
-    def __init__(self, app: Stage, act: Callable[[str], None]) -> None:
+    def __init__(self, app: Stage, act: Callable[[str, str], None]) -> None:
         self._app = app
         self._act = act
         self._before = app.view
@@ -57,12 +58,19 @@ class Dispatch:
         asking = Asking(self._app)
         return {
             **self._own,
+            **self.commanding.handlers,
             **Reading(self._app, self._act).handlers,
             **Changing(self._app, asking).handlers,
             **Deciding(self._app, asking).handlers,
             **Rolling(self._app, asking).handlers,
             **Restarting(self._app, asking).handlers,
         }
+
+    @cached_property
+    def commanding(self) -> Commanding:
+        from evatui.console.commanding import Commanding
+
+        return Commanding(self._app, self._act)
 
     def run(self, action_id: str) -> None:
         (self._own.get(action_id) or self.handlers[action_id])()

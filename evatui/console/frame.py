@@ -9,6 +9,7 @@ from evatui.console.view.foot import footer
 from evatui.console.view.header import Link, header, tabs
 from evatui.console.view.ink import EMPTY, Line, fit
 from evatui.console.view.words import Look
+from evatui.console.widgets.command import CommandLine
 from evatui.console.widgets.lines import Lines
 from evatui.console.widgets.prompt import Prompt
 
@@ -47,6 +48,7 @@ class Frame:
         self.header = Lines(lambda width: (header(scene.snapshot, self.link, width, scene.look),), id="header")
         self.tabs = Lines(self._tabs, id="tabs")
         self.prompt = Prompt(id="prompt")
+        self.command = CommandLine(id="command")
         self.status = Lines(self._status, id="status")
         self.footer = Lines(self._footer, id="footer")
 
@@ -61,6 +63,10 @@ class Frame:
         self._scene.pane.rows.filter(self.prompt.value)
         self._scene.pane.rows.focus()
         self.refresh()
+
+    def close_command(self) -> None:
+        self.command.close()
+        self._scene.pane.rows.focus()
 
     def refresh(self) -> None:
         """All four, as far as they differ."""

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 
 from textual.app import SuspendNotSupported
 
-from evatui.console.view.actions import VIEWS
 from evatui.console.view.answer import described
 from evatui.console.view.editor import editor_argv, place_of
-from evatui.console.view.foot import help_page, menu_line
-from evatui.console.view.ink import Ink, line, plain, wrapped
+from evatui.console.view.foot import menu_line
+from evatui.console.view.ink import Ink, line, wrapped
 from evatui.console.view.payload import pretty
 from evatui.console.view.table import Column, Row
 from evatui.control.commands import Danger
@@ -31,7 +30,7 @@ __all__ = ["Reading"]
 
 
 class Reading:
-    def __init__(self, app: Stage, act: Callable[[str], None]) -> None:
+    def __init__(self, app: Stage, act: Callable[[str, str], None]) -> None:
         self._app = app
         self._act = act
         self.handlers: dict[str, Callable[[], None]] = {
@@ -40,7 +39,6 @@ class Reading:
             "describe": self._describe,
             "edit": self._edit,
             "copy": self._copy,
-            "help": self._help,
             "leave": self._leave,
         }
 
@@ -51,13 +49,6 @@ class Reading:
         if opened is not None:
             self._app.push_screen(Page(opened.title, opened.source, opened.text))
 
-    def _help(self) -> None:
-        from evatui.console.screens.page import Page
-
-        lines = help_page(self._app.actions, self._app.view)
-        text = "\n".join(plain(row) for row in lines)
-        self._app.push_screen(Page(f"Keys, in {VIEWS[self._app.view][1]}", lambda width: lines, text))
-
     def _menu(self) -> None:
         from evatui.console.screens.choose import Choose
 
@@ -66,13 +57,11 @@ class Reading:
         rows: list[Row] = []
         shortcuts: dict[str, str] = {}
         for action in app.actions.menu():
-            elsewhere = None if app.view in action.views else f"not in {VIEWS[app.view][1]}"
-            why_not = elsewhere or action.enabled(app.snapshot, subject)
-            rows.append(Row(key=action.id, cells=tuple(menu_line(action, why_not)), order=()))
-            shortcuts |= {action.key: action.id} if action.key else {}
+            rows.append(Row(key=action.id, cells=tuple(menu_line(action, app.why_not(action))), order=()))
+            shortcuts |= dict.fromkeys(action.key.split(","), action.id) if action.key else {}
         columns = (Column(title="KEY", width=3), Column(title="ACTION", width=10), Column(title="", width=20, flex=1))
         dialog = Choose(f"Actions on {_name(subject)}", columns, rows, shortcuts=shortcuts)
-        app.push_screen(dialog, lambda chosen: self._act(chosen) if chosen else None)
+        app.push_screen(dialog, lambda chosen: self._act(chosen, "") if chosen else None)
 
     def _describe(self) -> None:
         subject = self._app.pane.subject()

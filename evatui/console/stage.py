@@ -17,7 +17,7 @@ from textual.timer import Timer
 
 from evatui.console.frame import Frame
 from evatui.console.theme import ThemedApp
-from evatui.console.view.actions import Actions, View
+from evatui.console.view.actions import VIEWS, Action, Actions, View
 from evatui.console.view.header import Link
 from evatui.console.view.ink import EMPTY, Line
 from evatui.console.view.words import Look
@@ -54,6 +54,7 @@ class Stage(ThemedApp):
         yield self.frame.tabs
         yield Vertical(id="panes")
         yield self.frame.prompt
+        yield self.frame.command
         yield self.frame.status
         yield self.frame.footer
 
@@ -99,12 +100,39 @@ class Stage(ThemedApp):
     def show_view(self, view: View) -> None:
         if self.frame.prompt.is_open:
             self.frame.close_prompt()
+        if self.frame.command.is_open:
+            self.frame.close_command()
         self.view = view
         for pane in self.panes.values():
             pane.set_class(pane.view is view, "-current")
         self.pane.rows.focus()
         self.say(EMPTY)
         self._show_pane(time.monotonic() - self._received)
+
+    def why_not(self, action: Action) -> str | None:
+        """Why it cannot be done here and now, None where it can."""
+        if self.view not in action.views:
+            places = ", ".join(f"{VIEWS[view][1]} ({VIEWS[view][0]})" for view in VIEWS if view in action.views)
+            return f"works in: {places}"
+        return action.enabled(self.snapshot, self.pane.subject())
+
+    def things(self) -> tuple[str, ...]:
+        """What can be named: capabilities, and what is refused or waits under another name."""
+        if self.snapshot is None:
+            return ()
+        snapshot = self.snapshot
+        names = (*(row.id for row in snapshot.capabilities), *(row.key for row in snapshot.rejections))
+        return tuple(dict.fromkeys((*names, *(row.key for row in snapshot.held))))
+
+    def select(self, thing: str) -> bool:
+        """Puts the cursor on its row, in the view that is on or else where it has one; false where it has none."""
+        for view in dict.fromkeys((self.view, *VIEWS)):
+            if self.panes[view].select(thing):
+                if view is not self.view:
+                    self.show_view(view)
+                self.say(EMPTY)
+                return True
+        return False
 
     def say(self, message: Line) -> None:
         """On the status line, until the cursor is moved; an empty one brings back the selected thing."""

@@ -32,10 +32,6 @@ def test_no_key_means_two_things() -> None:
     assert [key for key, times in keys.items() if times > 1] == []
 
 
-def test_what_has_no_key_is_in_the_menu() -> None:
-    assert all(action.in_menu for action in ACTIONS if not action.key)
-
-
 def test_the_levels_are_those_of_the_commands() -> None:
     levels = {action.id: action.danger for action in ACTIONS if action.command}
     assert levels == {
@@ -75,7 +71,7 @@ async def test_a_readonly_console_answers_every_key_and_sends_no_command(console
         for action in (action for action in ACTIONS if action.key and action.id not in harmless):
             await it.press(action.key.split(",")[0])
             for _ in range(it.open_dialogs):
-                assert "drain" not in it.screen.split("Keys, in")[-1]
+                assert ":drain" not in it.screen
                 await it.armed()
                 await it.press("escape")
             if it.app.frame.prompt.is_open:

@@ -63,6 +63,17 @@ class Pane(Vertical):
     def cursor_moved(self) -> None:
         """The list's cursor stands elsewhere."""
 
+    def select(self, thing: str) -> bool:
+        """Puts the cursor on the row of ``thing``, past a filter that hides it; false where there is none."""
+        before = self.rows.query_text.text
+        if self.rows.move_to(thing):
+            return True
+        self.rows.filter("")
+        if self.rows.move_to(thing):
+            return True
+        self.rows.filter(before)
+        return False
+
     def goes_on(self, elapsed: float) -> bool:
         """Must it be painted again in a second, though nothing changes: something counts down or fades."""
         return False

@@ -1,23 +1,36 @@
-"""The footer, the page of keys and the menu of a thing, made from the action table."""
+"""The footer, the list of keys, the palette and the menu of a thing, made from the action table."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from evatui.console.view.actions import Action, Actions, View
-from evatui.console.view.ink import EMPTY, Ink, Line, fit, line, measure
+from evatui.console.view.ink import Ink, Line, fit, line, measure
+from evatui.console.view.table import Column, Row
 
 if TYPE_CHECKING:
     from evatui.console.view.enabled import Subject
     from evatui.control.snapshot import ConsoleSnapshot
 
-__all__ = ["footer", "help_page", "menu_line"]
+__all__ = ["ACTION_COLUMNS", "GO_TO", "action_rows", "footer", "menu_line", "thing_rows"]
+
+GO_TO = "go to "
+"""Before the name of a thing in the palette, in the place of the id of an action."""
+
+ACTION_COLUMNS = (
+    Column(title="KEY", width=7),
+    Column(title="ACTION", width=13),
+    Column(title="WHAT IT DOES", width=20, flex=1),
+    Column(title="COMMAND", width=16, need=74),
+)
+
+WhyNot = Callable[[Action], str | None]
 
 
 def footer(actions: Actions, view: View, snapshot: ConsoleSnapshot | None, subject: Subject, width: int) -> Line:
     """Keys that do something here; help and leave stay when there is no room for all."""
-    shown = [action for action in actions.footer(view) if not action.enabled(snapshot, subject)]
+    shown = [action for action in actions.footer(view) if action.key and not action.enabled(snapshot, subject)]
     tail = [action for action in shown if action.group == "Console"]
     spans: list[tuple[str, Ink]] = []
     room = width - sum(measure(_hint(action)) for action in tail)
@@ -36,19 +49,29 @@ def _hint(action: Action) -> Line:
     return line((f" {action.name_of_key}", Ink.KEY), (f" {action.label} ", Ink.DIM))
 
 
-def help_page(actions: Actions, view: View) -> list[Line]:
-    """Every key, by group; those of other views say so."""
-    lines: list[Line] = []
-    for group in dict.fromkeys(action.group for action in actions.all):
-        lines += [EMPTY] if lines else []
-        lines.append(line((group, Ink.STRONG)))
-        for action in (action for action in actions.all if action.group == group):
-            key = action.name_of_key if action.key else "a …"
-            where = "" if view in action.views else f"  (in {', '.join(sorted(action.views))})"
-            lines.append(
-                line((f"  {key:<8}", Ink.KEY), f"{action.label:<13}", (action.help, Ink.DIM), (where, Ink.DIM))
-            )
-    return lines
+def action_rows(actions: Iterable[Action], why_not: WhyNot) -> list[Row]:
+    """A row for each, with what it does, or why it cannot be done here and now."""
+    return [
+        Row(
+            key=action.id,
+            cells=(*menu_line(action, why_not(action)), line((f":{action.word}", Ink.DIM))),
+            order=(),
+            folded=f"{action.word} {action.label} {action.help} {action.group} {action.name_of_key}".casefold(),
+        )
+        for action in actions
+    ]
+
+
+def thing_rows(things: Iterable[str]) -> list[Row]:
+    return [
+        Row(
+            key=f"{GO_TO}{thing}",
+            cells=((), line(("go to", Ink.DIM)), line((thing, Ink.STRONG)), ()),
+            order=(),
+            folded=f"go to {thing}".casefold(),
+        )
+        for thing in things
+    ]
 
 
 def menu_line(action: Action, why_not: str | None) -> Sequence[Line]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from textual.binding import Binding
 from textual.widgets import Input
 
-__all__ = ["Prompt"]
+__all__ = ["HARMLESS", "Prompt"]
 
-_HARMLESS = r"[^\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]*"
+HARMLESS = r"[^\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]*"
 """Neither control characters nor what is invisible or turns the writing direction."""
 
 
@@ -21,7 +21,7 @@ class Prompt(Input):
             id=id,
             compact=True,
             select_on_focus=False,
-            restrict=_HARMLESS,
+            restrict=HARMLESS,
             placeholder="filter: words, cap:x, err:, gen:g41, >1s, !not",
         )
         self.cursor_blink = False
