@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
+import gc
 import sys
 import threading
 from collections.abc import Awaitable, Callable, Coroutine
@@ -52,6 +53,7 @@ class Kernel:
         """Held by who opens or closes a runtime."""
         self._make: Callable[..., Awaitable[Runtime]] = Runtime.serve
         self._ending = False
+        self._restarted = False
         self._listeners: list[Callable[[], None]] = []
         self.desk: Desk | None = None
         self.address: str | None = None
@@ -107,6 +109,9 @@ class Kernel:
             self._adopt(self._runtime)
             if self._server is not None:
                 self._server.serve(self.desk)
+        # What a start has made stays. With a thousand capabilities the collector of cycles takes a tenth of a second to
+        # go over it, in which nobody is answered, and would do so again and again.
+        gc.freeze()
 
     def _adopt(self, runtime: Runtime) -> None:
         runtime.on_lost = self._lost
@@ -126,6 +131,8 @@ class Kernel:
                 runtime, receipt = await restart(self._runtime, self.desk, self._anew, actor)
                 self._adopt(runtime)
                 self.desk.serve(runtime)
+                gc.unfreeze()
+                self._restarted = True
                 return receipt
             finally:
                 self._changed()
@@ -161,6 +168,10 @@ class Kernel:
         """Once a second, from its first second on: worker processes get ready, and a socket that went away with its
         folder is opened again. Whoever is served for a moment only pays for no process."""
         runtime.workers.open()
+        if self._restarted:  # a second ago: whoever had to do with the runtime before has let go of it
+            self._restarted = False
+            gc.collect()
+            gc.freeze()
         if not await asyncio.to_thread(server.reachable):
             await self._listen(server, lock, runtime.layout)
 
@@ -234,6 +245,7 @@ class Kernel:
         if self._thread.is_alive():
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join()
+            gc.unfreeze()
         if self._lock is not None:
             self._lock.close()
 

@@ -125,7 +125,7 @@ class Rooms:
         self.pulse = Pulse(self.registry, shadow, layout.runtime.health_interval_s)
         self.pulse.on_defect = partial(self._journal.defect, "pulse")
         self.examples = Examples(shadow, tree, layout, clock)
-        keeping = Keeping(self.history, store, state, clock)
+        self.keeping = keeping = Keeping(self.history, store, state, clock)
         migrations = Migrations(shadow, state, self.history, self._journal, clock)
         self.probations = Probations(ProbationBook(database), self.history, clock)
         self.canaries = Canaries(

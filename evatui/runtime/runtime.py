@@ -107,6 +107,7 @@ class Runtime(Rooms):
         died = await asyncio.to_thread(self.probations.load)
         self.registry.remembered = await asyncio.to_thread(remembered, self.history)
         if writes:
+            await asyncio.to_thread(self.keeping.tidy)
             self._journal.write(Code.RUNTIME_STARTED, Outcome.OK, KERNEL)
             self.watch = Watch(self.layout)
             self._keeping = asyncio.create_task(self._keep())

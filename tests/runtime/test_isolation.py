@@ -195,7 +195,6 @@ async def test_threads_that_nothing_brings_back_are_replaced_and_move_what_keeps
 
     A thread may come back before one can look, so what is counted is how often one was given up.
     """
-    monkeypatch.setattr("evatui.kernel.lua.ending.GRACE_S", 0.005)
     given_up: list[Threads] = []
     replace = Threads.lost
     monkeypatch.setattr(Threads, "lost", lambda threads: (given_up.append(threads), replace(threads)))
@@ -203,11 +202,13 @@ async def test_threads_that_nothing_brings_back_are_replaced_and_move_what_keeps
     script = f"function invoke(ctx, request) {body} return {{ok = true, result = {{by = 'one'}}}} end"
     write(workspace, tool("wild", script, limits="{timeout_ms: 200}", isolation="in_process"))
     runtime = await ready()
-    for times in (1, 2):
-        assert await do(runtime, "compare") is ErrorKind.TIMEOUT
-        assert len(given_up) == times
-        assert (await call(runtime)).response.ok
-    await until(lambda: where(runtime) is OUT)
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr("evatui.kernel.lua.ending.GRACE_S", 0.005)
+        for times in (1, 2):
+            assert await do(runtime, "compare") is ErrorKind.TIMEOUT
+            assert len(given_up) == times
+            assert (await call(runtime)).response.ok
+        await until(lambda: where(runtime) is OUT)
     assert events(runtime) == ["demoted"]
     assert await do(runtime, "compare") is ErrorKind.TIMEOUT
     await until(lambda: runtime.engine.stuck == 0)

@@ -177,8 +177,7 @@ async def test_a_drain_is_not_undone_by_a_start_beside_a_refused_file(start, wor
     assert "greet" not in runtime.table.active
 
 
-async def test_only_so_many_versions_are_kept(start, workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evatui.kernel.registry.keeping._RETAIN_EVERY", 1)
+async def test_only_so_many_versions_are_kept(start, workspace: Path) -> None:
     runtime = await start()
     first = runtime.table.active["greet"].name
     for number in range(KEPT_FOR_ROLLBACK):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
+import orjson
 import pytest
 
 from evatui.kernel.storage.content_store import ContentLost, ContentStore
@@ -97,6 +98,44 @@ def test_only_what_is_retained_stays_and_shared_files_stay_with_it(
     with closing(sqlite3.connect(file)) as rows:
         kept = {digest for (digest,) in rows.execute("SELECT digest FROM blobs")}
     assert kept == {second.manifest.digest, *(found.digest for found in second.files.values())}
+
+
+def test_a_version_that_is_let_go_of_takes_only_its_own_bytes_along(
+    store: ContentStore, shot: Callable[[], Snapshot], root: Path, file: Path
+) -> None:
+    first = shot()
+    store.save(first)
+    script_of(root).write_text("function invoke() return {ok = true} end")
+    second = shot()
+    store.save(second)
+    store.let_go([first.digest, "never saved"])
+    assert contents(store.load(second.digest)) == contents(second)
+    with closing(sqlite3.connect(file)) as rows:
+        kept = {digest for (digest,) in rows.execute("SELECT digest FROM blobs")}
+    assert kept == {second.manifest.digest, *(found.digest for found in second.files.values())}
+
+
+def test_the_store_of_an_earlier_version_is_taken_over(shot: Callable[[], Snapshot], root: Path, file: Path) -> None:
+    before = Database(file, CONTENT[:1])
+    first = shot()
+    blobs = [(one.digest, one.data) for one in (first.manifest, *first.files.values())]
+    named = orjson.dumps({path: (one.path, one.digest) for path, one in first.files.items()}).decode()
+    with before.transaction() as rows:
+        rows.executemany("INSERT INTO blobs VALUES (?, ?)", blobs)
+        rows.execute("INSERT INTO closures VALUES (?, ?, ?, ?)", (first.digest, first.path, blobs[0][0], named))
+        rows.execute("INSERT INTO closures VALUES ('harmed', 'a.yaml', ?, '[1')", (blobs[0][0],))
+    before.close()
+    store = ContentStore(lambda: Database(file, CONTENT))
+    script_of(root).write_text("function invoke() return {ok = true} end")
+    second = shot()
+    store.save(second)
+    store.let_go(["harmed"])
+    assert contents(store.load(first.digest)) == contents(first)
+    store.let_go([first.digest])
+    with closing(sqlite3.connect(file)) as rows:
+        kept = {digest for (digest,) in rows.execute("SELECT digest FROM blobs")}
+    assert kept == {second.manifest.digest, *(found.digest for found in second.files.values())}
+    store.close()
 
 
 @pytest.mark.parametrize(

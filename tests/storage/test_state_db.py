@@ -43,6 +43,24 @@ def test_what_was_stored_is_there_after_a_restart(path: Path) -> None:
     database.close()
 
 
+def test_no_commit_merges_into_the_file_but_the_one_who_looks_after_it(path: Path) -> None:
+    database = Database(path)
+    store = StateStore(database)
+    database.look()
+    size = path.stat().st_size
+    for number in range(20):
+        store.set(f"a{number}", 1, "k", "x" * 300_000)
+    assert path.stat().st_size == size
+    database.look()
+    assert path.stat().st_size > 5_000_000
+    store.set("a", 1, "after", 1)
+    database.close()
+    database = Database(path)
+    assert StateStore(database).get("a19", 1, "k")[0] == "x" * 300_000
+    assert StateStore(database).get("a", 1, "after")[0] == 1
+    database.close()
+
+
 def test_a_file_that_is_no_database_is_explained(path: Path) -> None:
     path.parent.mkdir()
     path.write_bytes(b"this is not a database, only a text that is long enough to look" * 40)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import threading
-from collections.abc import Set
+from collections.abc import Sequence, Set
 
 from evatui.kernel.admission.verdict import Candidate
 from evatui.kernel.model.call import Actor
@@ -13,12 +12,10 @@ from evatui.kernel.model.diagnostic import Reason
 from evatui.kernel.registry.capability import KEPT_FOR_ROLLBACK, Capability
 from evatui.kernel.registry.generation import GenerationId
 from evatui.kernel.storage.content_store import ContentStore
-from evatui.kernel.storage.history import History, Quarantine
+from evatui.kernel.storage.history import History, Quarantine, Served
 from evatui.kernel.storage.state_store import StateStore
 
 __all__ = ["Keeping"]
-
-_RETAIN_EVERY = 100
 
 
 class Keeping:
@@ -29,24 +26,24 @@ class Keeping:
         self._state = state
         self._store = store
         self._clock = clock
-        self._keeping = threading.Lock()
-        self._kept = 0
 
     def keep(self, candidate: Candidate, name: GenerationId) -> None:
         """Blocking. So that it can be brought back."""
-        with self._keeping:  # what is just being saved is not in the history yet, and must not be let go of
-            self._store.save(candidate.snapshot)
-            self._history.serves(candidate.id, name.number, self._clock.now(), candidate.manifest.state_schema)
-            if self._kept % _RETAIN_EVERY == 0:
-                served = self._history.served(KEPT_FOR_ROLLBACK)
-                self._store.retain({one.digest for versions in served.values() for one in versions})
-            self._kept += 1
-            if len(self._state.schemas(candidate.id)) > 1:
-                self._prune(candidate.id)
+        self._store.save(candidate.snapshot)
+        self._history.serves(candidate.id, name.number, self._clock.now(), candidate.manifest.state_schema)
+        served = self._history.latest(candidate.id, KEPT_FOR_ROLLBACK + 1)
+        if outlived := served[KEPT_FOR_ROLLBACK:]:
+            self._store.let_go(one.digest for one in outlived)
+        if len(self._state.schemas(candidate.id)) > 1:
+            self._prune(candidate.id, served[:KEPT_FOR_ROLLBACK])
 
-    def _prune(self, capability_id: str) -> None:
+    def tidy(self) -> None:
+        """Blocking, at a start: lets go of what the last runtime had saved, and never brought into service."""
+        served = self._history.served(KEPT_FOR_ROLLBACK)
+        self._store.retain({one.digest for versions in served.values() for one in versions})
+
+    def _prune(self, capability_id: str, kept: Sequence[Served]) -> None:
         """State of a schema goes with the last version of it that can be brought back."""
-        kept = self._history.served(KEPT_FOR_ROLLBACK)[capability_id]
         schemas = [one.state_schema for one in kept if one.state_schema is not None]
         if len(schemas) == len(kept):
             self._state.prune(capability_id, schemas)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Final
 
 import orjson
@@ -44,6 +45,7 @@ class ContentStore:
                 "INSERT INTO closures (digest, path, manifest, files) VALUES (?, ?, ?, ?)",
                 (snapshot.digest, snapshot.path, snapshot.manifest.digest, orjson.dumps(files).decode()),
             )
+            rows.executemany("INSERT INTO uses VALUES (?, ?)", [(snapshot.digest, blob) for blob, _ in set(blobs)])
 
     def load(self, digest: str) -> Snapshot:
         """Raises `ContentLost`. Whatever else became of the database: it is what was saved, to the byte."""
@@ -68,16 +70,15 @@ class ContentStore:
             return dict(rows.execute("SELECT digest, path FROM closures").fetchall())
 
     def retain(self, digests: Collection[str]) -> None:
-        """Lets go of every other version."""
+        """Lets go of every other version. Takes as long as there are versions; see `let_go`."""
         with self._database().transaction() as rows:
-            rows.execute("CREATE TEMP TABLE IF NOT EXISTS kept (digest TEXT PRIMARY KEY)")
-            rows.execute("DELETE FROM kept")
-            rows.executemany("INSERT OR IGNORE INTO kept VALUES (?)", [(digest,) for digest in digests])
-            rows.execute("DELETE FROM closures WHERE digest NOT IN (SELECT digest FROM kept)")
-            rows.execute(
-                "DELETE FROM blobs WHERE digest NOT IN (SELECT manifest FROM closures UNION"
-                " SELECT json_extract(file.value, '$[1]') FROM closures, json_each(closures.files) AS file)"
-            )
+            known = {digest for (digest,) in rows.execute("SELECT digest FROM closures")}
+            _let_go(rows, known.difference(digests))
+
+    def let_go(self, digests: Iterable[str]) -> None:
+        """Of these versions, and of bytes that no other one has."""
+        with self._database().transaction() as rows:
+            _let_go(rows, digests)
 
     def close(self) -> None:
         """Idempotent."""
@@ -90,6 +91,17 @@ class ContentStore:
             if self._opened is None:
                 self._opened = self._open()
             return self._opened
+
+
+def _let_go(rows: sqlite3.Connection, digests: Iterable[str]) -> None:
+    for digest in digests:
+        blobs = rows.execute("SELECT blob FROM uses WHERE closure = ?", (digest,)).fetchall()
+        rows.execute("DELETE FROM uses WHERE closure = ?", (digest,))
+        rows.execute("DELETE FROM closures WHERE digest = ?", (digest,))
+        for (blob,) in blobs:
+            rows.execute(
+                "DELETE FROM blobs WHERE digest = ? AND NOT EXISTS (SELECT 1 FROM uses WHERE blob = ?)", (blob, blob)
+            )
 
 
 def _files(named: str) -> Mapping[str, tuple[str, str]]:

@@ -15,6 +15,9 @@ from evatui.kernel.storage.schema import STATE
 __all__ = ["Database", "StorageError"]
 
 _BUSY_TIMEOUT_S = 5.0
+_UNMERGED_BYTES = 1 << 20
+_UNMERGED_PAGES = 8_192
+"""Of 4 KiB: where nobody looks after the file, the commit that exceeds it merges them, however long that takes."""
 
 
 class StorageError(Exception):
@@ -111,6 +114,8 @@ class Database:
         and nothing is lost. Another one in its place is nobody's to overwrite: from then on every use is refused,
         since what was stored now would be gone after the next start. Raises `StorageError` where nothing can be
         written in place of a deleted file; the next look tries again.
+
+        Where all is well, what was committed is merged into the file, so that no commit has to wait for that.
         """
         with self._lock:
             if self._path is None or self._closed or self._refusal:
@@ -122,7 +127,10 @@ class Database:
                 return f"{self._path.name} was deleted by somebody else, and was written again"
             if found != self._identity:
                 self._refusal = f"{self._path.name} was replaced by somebody else: end the runtime and start it again"
-            return self._refusal
+                return self._refusal
+        with contextlib.suppress(OSError, sqlite3.Error):  # the next look, or the end, does it
+            _merge(self._path)
+        return ""
 
     def _write_again(self, path: Path) -> None:
         """The old connection ends last: until then nothing is lost, and by then it knows its file as moved."""
@@ -161,10 +169,18 @@ def _connect(target: str, *, uri: bool = False) -> sqlite3.Connection:
         if not uri:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute(f"PRAGMA wal_autocheckpoint = {_UNMERGED_PAGES}")
     except sqlite3.Error:
         connection.close()
         raise
     return connection
+
+
+def _merge(path: Path) -> None:
+    """Beside whoever writes, and as far as nobody reads: on a connection of its own, it holds up neither."""
+    if path.with_name(path.name + "-wal").stat().st_size >= _UNMERGED_BYTES:
+        with contextlib.closing(_connect(str(path))) as beside:
+            beside.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
 
 def _version(connection: sqlite3.Connection) -> int:

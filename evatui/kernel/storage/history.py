@@ -153,6 +153,21 @@ class History:
                     versions.append(Served(*fields))
         return found
 
+    def latest(self, capability_id: str, most: int) -> list[Served]:
+        """What served of one id, as `served` has it. Takes no longer where more served before."""
+        found: dict[str, Served] = {}
+        with self._database.reading() as rows:
+            for fields in rows.execute(
+                "SELECT number, generation_id, version, digest, at, state_schema"
+                " FROM servings AS s JOIN generations AS g ON g.number = s.generation"
+                " WHERE s.capability_id = ? ORDER BY s.seq DESC",
+                (capability_id,),
+            ):
+                found.setdefault(fields[3], Served(*fields))
+                if len(found) == most:
+                    break
+        return list(found.values())
+
     def generations(self, capability_id: str, most: int) -> list[Recorded]:
         """Of one id, the newest first."""
         with self._database.transaction() as rows:

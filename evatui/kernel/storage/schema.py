@@ -135,6 +135,18 @@ CONTENT: Final = (
         files TEXT NOT NULL
     ) WITHOUT ROWID;
     """,
+    """
+    CREATE TABLE uses (
+        closure TEXT NOT NULL,
+        blob TEXT NOT NULL,
+        PRIMARY KEY (closure, blob)
+    ) WITHOUT ROWID;
+    CREATE INDEX uses_by_blob ON uses (blob);
+    INSERT INTO uses SELECT digest, manifest FROM closures;
+    INSERT OR IGNORE INTO uses SELECT closures.digest, json_extract(file.value, '$[1]')
+        FROM closures, json_each(iif(json_valid(closures.files), closures.files, '{}')) AS file
+        WHERE file.type = 'array';
+    """,
 )
 """Of ``store/content.db``, in the same way. ``files`` is JSON: the path as the manifest writes it to the real path
-and the digest of its bytes."""
+and the digest of its bytes. ``uses`` says the same the other way round: whether bytes may go."""
