@@ -1,38 +1,56 @@
-"""The `eva` command as a script meets it: a process, its output and its exit code."""
+"""The `eva` command as a script meets it: its output and its exit code; a process where that is what is looked at."""
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from evatui.cli.main import run as eva
 from evatui.kernel.lua import sandbox_facts
+from tests.cli.real import holding
 from tests.support.workspaces import GREETER, INPUT, MANIFEST, SCRIPT, tool, write
 
 EVA = [sys.executable, "-c", "from evatui.cli.main import main; main()"]
 
 
-def run(*words: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    clean = {k: v for k, v in os.environ.items() if not k.startswith("EVA_")}
-    return subprocess.run(
-        [*EVA, *words], cwd=cwd, env={**clean, **environment}, capture_output=True, text=True, timeout=100, check=False
-    )
+@dataclass(frozen=True, slots=True)
+class Done:
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def run(*words: str, cwd: Path) -> Done:
+    """In this process: starting one takes twenty times as long as what it is asked."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.chdir(cwd), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = eva(words)
+    return Done(code, out.getvalue(), err.getvalue())
 
 
 def answer(*words: str, cwd: Path) -> tuple[int, dict[str, Any]]:
     done = run(*words, "-o", "json", cwd=cwd)
     said = json.loads(done.stdout)
     assert said["exit_code"] == done.returncode
-    assert said["ok"] == (done.returncode == 0)
+    assert said["ok"] == (done.returncode in (0, 10))
     assert "Traceback" not in done.stderr
     return done.returncode, said
+
+
+def process(*words: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    place = {**os.environ, **environment}
+    return subprocess.run([*EVA, *words], cwd=cwd, env=place, capture_output=True, text=True, timeout=100, check=False)
 
 
 @pytest.fixture
@@ -157,15 +175,16 @@ def test_commands_go_to_the_runtime_that_serves(workspace: Path, served: subproc
     assert code == 0
 
 
-def test_a_dry_run_says_what_would_change_and_changes_nothing(workspace: Path, served: subprocess.Popen[str]) -> None:
-    write(workspace, {"schemas/greet.input.json": INPUT.replace("false", "true")})
-    code, said = answer("capability", "reload", "--dry-run", "--exit-code", cwd=workspace)
+def test_a_dry_run_says_what_would_change_and_changes_nothing(workspace: Path) -> None:
+    with holding(workspace):
+        write(workspace, {"schemas/greet.input.json": INPUT.replace("false", "true")})
+        code, said = answer("capability", "reload", "--dry-run", "--exit-code", cwd=workspace)
     assert code in (0, 10)  # the watcher may have been quicker
     assert said["data"]["applied"] is False
 
 
 def test_serve_ends_cleanly_and_a_second_one_names_the_first(workspace: Path, served: subprocess.Popen[str]) -> None:
-    done = run("serve", cwd=workspace)
+    done = process("serve", cwd=workspace)
     assert done.returncode == 4
     assert str(served.pid) in done.stderr
     served.send_signal(signal.SIGTERM)
@@ -193,7 +212,7 @@ def test_the_environment_and_files_outside_never_show(workspace: Path) -> None:
     grant = 'version: 1\ngrants: [{match: {ids: ["*"]}, fs: {read: [workspace]}}]\n'
     write(workspace, {"capabilities/policies/default.yaml": grant})
     (workspace.parent / "secret").write_text("swordfish")
-    done = run("capability", "call", "test.leaky", cwd=workspace, EVA_TOKEN="hunter2")
+    done = process("capability", "call", "test.leaky", cwd=workspace, EVA_TOKEN="hunter2")
     assert done.returncode == 6  # the handler let the refusal through
     assert "swordfish" not in done.stdout + done.stderr
     assert str(workspace.parent) not in done.stdout + done.stderr
@@ -234,8 +253,11 @@ def test_a_flipped_byte_in_the_audit_log_is_named(workspace: Path) -> None:
     assert (code, said["data"]["first_bad"]["seq"]) == (2, 3)
 
 
-def test_an_untrusted_workspace_is_trusted_by_hand_and_a_change_behind_its_back_waits_again(tmp_path: Path) -> None:
+def test_an_untrusted_workspace_is_trusted_by_hand_and_a_change_behind_its_back_waits_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     root = tmp_path / "ws"
+    monkeypatch.setenv("EVA_CONFIG_DIR", str(tmp_path / "config"))
     script = "function invoke(ctx, request) return {ok = true, result = 1} end"
     write(
         root,
@@ -247,8 +269,7 @@ def test_an_untrusted_workspace_is_trusted_by_hand_and_a_change_behind_its_back_
     )
 
     def ask(*words: str) -> tuple[int, dict[str, Any]]:
-        done = run(*words, "-o", "json", cwd=root, EVA_CONFIG_DIR=str(tmp_path / "config"))
-        return done.returncode, json.loads(done.stdout)
+        return answer(*words, cwd=root)
 
     def reason() -> object:
         return ask("capability", "list")[1]["data"]["capabilities"][0]["reason"]
@@ -263,7 +284,7 @@ def test_an_untrusted_workspace_is_trusted_by_hand_and_a_change_behind_its_back_
     assert ask("capability", "call", "test.net")[0] == 0
     write(root, {"capabilities/tools/net.lua": script.replace("1", "2")})
     assert reason() == "approval_required"
-    text = run("capability", "explain-rejected", cwd=root, EVA_CONFIG_DIR=str(tmp_path / "config")).stdout
+    text = run("capability", "explain-rejected", cwd=root).stdout
     assert "capabilities/tools/net.lua: changed" in text
     assert ask("trust", str(root))[0] == 0
     assert ask("trust", "--revoke")[0] == 0
