@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.real import holding
 from tests.console.terminal import ALTERNATE_OFF, ROOT, Terminal
 
 
@@ -95,64 +97,32 @@ def test_the_first_frame_comes_before_the_runtime(terminal: Terminal) -> None:
     assert terminal.wait() == 0
 
 
-def test_a_second_console_names_the_holder_and_leaves_a_plain_terminal(terminal: Terminal, workspace: Path) -> None:
-    terminal.read_until("● live")
-    second = Terminal("-m", "evatui.console.main", str(workspace))
-    try:
-        second.read_until("Attach?")
-        second.read_until(str(terminal.process.pid))
-        second.type(b"\x1b")
-        assert second.wait() == 4
-        message = second.drawn[second.drawn.rfind(ALTERNATE_OFF) :].decode()
-        assert str(terminal.process.pid) in message
-        assert "--attach" in message
-    finally:
-        second.close()
-    terminal.type(b"q")
-    assert terminal.wait() == 0
+def test_a_second_console_names_the_holder_and_leaves_a_plain_terminal(workspace: Path) -> None:
+    with holding(workspace):
+        second = Terminal("-m", "evatui.console.main", str(workspace))
+        try:
+            second.read_until("Attach?")
+            second.read_until(str(os.getpid()))
+            second.type(b"\x1b")
+            assert second.wait() == 4
+            message = second.drawn[second.drawn.rfind(ALTERNATE_OFF) :].decode()
+            assert str(os.getpid()) in message
+            assert "--attach" in message
+        finally:
+            second.close()
 
 
-def test_a_second_console_attaches_with_enter_and_goes_over_to_the_next_runtime(
-    terminal: Terminal, workspace: Path
-) -> None:
-    terminal.read_until("● live")
-    second = Terminal("-m", "evatui.console.main", str(workspace))
-    third = None
-    try:
-        second.read_until("Attach?")
-        time.sleep(1.0)  # a dialog takes no key before a person can have read it
-        second.type(b"\r")
-        second.read_until(f"attached pid {terminal.process.pid}")
-        terminal.type(b"q")
-        assert terminal.wait() == 0
-        second.read_until("✗ LOST")
-        third = Terminal("-m", "evatui.console.main", str(workspace))
-        second.read_until(f"attached pid {third.process.pid}")
-        second.read_until("● live")
-        second.type(b"q")
-        assert second.wait() == 0
-        third.read_until("● live")
-        third.type(b"q")
-        assert third.wait() == 0
-    finally:
-        second.close()
-        if third is not None:
-            third.close()
-
-
-def test_an_attached_console_sees_the_same_and_ends_nothing(terminal: Terminal, workspace: Path) -> None:
-    terminal.read_until("● live")
-    attached = Terminal("-m", "evatui.console.main", str(workspace), "--attach")
-    try:
-        attached.read_until(f"attached pid {terminal.process.pid}")
-        attached.read_until("echo")
-        attached.type(b"q")
-        assert attached.wait() == 0
-    finally:
-        attached.close()
-    assert terminal.process.poll() is None
-    terminal.type(b"q")
-    assert terminal.wait() == 0
+def test_an_attached_console_sees_the_same_and_ends_nothing(workspace: Path) -> None:
+    with holding(workspace) as kernel:
+        attached = Terminal("-m", "evatui.console.main", str(workspace), "--attach")
+        try:
+            attached.read_until(f"attached pid {os.getpid()}")
+            attached.read_until("echo")
+            attached.type(b"q")
+            assert attached.wait() == 0
+        finally:
+            attached.close()
+        assert kernel.submit(asyncio.sleep(0)).result() is None
 
 
 def test_a_tool_is_called_broken_read_about_and_repaired(terminal: Terminal, workspace: Path) -> None:
