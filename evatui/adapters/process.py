@@ -22,7 +22,7 @@ from evatui.kernel.host.ports import Command, Finished
 from evatui.kernel.model.errors import ErrorKind, failure
 from evatui.kernel.model.text import clean_line
 
-__all__ = ["SEARCHED", "Processes"]
+__all__ = ["CLEAN_ENVIRONMENT", "KEEPER", "SEARCHED", "Processes", "find_program", "see_off"]
 
 SEARCHED = ("/usr/local/bin", "/usr/bin", "/bin")
 """Where programs are looked for, whatever ``PATH`` says."""
@@ -32,8 +32,8 @@ _NO_PLANTED_REPOSITORY = {
     "GIT_CONFIG_VALUE_0": "explicit",
 }
 """Files that a handler may write can look like a bare repository, and git runs what the configuration of one says."""
-_ENVIRONMENT = {"PATH": ":".join(SEARCHED), "LANG": "C.UTF-8", **_NO_PLANTED_REPOSITORY}
-_KEEPER = str(Path(__file__).with_name("keeper.py"))
+CLEAN_ENVIRONMENT = {"PATH": ":".join(SEARCHED), "LANG": "C.UTF-8", **_NO_PLANTED_REPOSITORY}
+KEEPER = str(Path(__file__).with_name("keeper.py"))
 _PATIENCE_S = 6.0
 """Longer than the keeper takes at most to end what it keeps."""
 _STEP_S = 0.1
@@ -68,7 +68,7 @@ def _run(command: Command, ours: socket.socket, theirs: socket.socket) -> Finish
                 attending.see_through()
             finally:
                 ours.close()
-                _see_off(keeper)
+                see_off(keeper)
                 if keeper.returncode != 0:
                     end_orphans()
     word, _, number = attending.told.decode().partition("\n")[0].partition(" ")
@@ -80,8 +80,8 @@ def _run(command: Command, ours: socket.socket, theirs: socket.socket) -> Finish
 
 
 def _started(command: Command, control: socket.socket) -> subprocess.Popen[bytes]:
-    program = _found(command.argv[0], command.folder)
-    keeper = (sys.executable, "-I", "-S", _KEEPER, str(control.fileno()), program)
+    program = find_program(command.argv[0], command.folder)
+    keeper = (sys.executable, "-I", "-S", KEEPER, str(control.fileno()), program)
     try:
         return subprocess.Popen(
             (*keeper, *command.argv),
@@ -90,7 +90,7 @@ def _started(command: Command, control: socket.socket) -> subprocess.Popen[bytes
             stderr=subprocess.PIPE,
             bufsize=0,
             cwd=command.folder,
-            env=_ENVIRONMENT,
+            env=CLEAN_ENVIRONMENT,
             pass_fds=(control.fileno(),),
             start_new_session=True,
         )
@@ -98,7 +98,7 @@ def _started(command: Command, control: socket.socket) -> subprocess.Popen[bytes
         raise _not_started(command, error.errno) from None
 
 
-def _see_off(keeper: subprocess.Popen[bytes]) -> None:
+def see_off(keeper: subprocess.Popen[bytes]) -> None:
     """Its end of the socket is closed: it ends the command, and itself. If it does not, the system does.
 
     What it keeps may stop it (``kill -STOP $PPID``), again and again: so it is told to go on until it has ended.
@@ -113,7 +113,7 @@ def _see_off(keeper: subprocess.Popen[bytes]) -> None:
     keeper.wait()
 
 
-def _found(name: str, folder: Path) -> str:
+def find_program(name: str, folder: Path) -> str:
     """The program's path. One that lies where handlers may write could be of their making."""
     places: Sequence[str] = (name,) if name.startswith("/") else tuple(f"{place}/{name}" for place in SEARCHED)
     for place in places if name.startswith("/") or "/" not in name else ():

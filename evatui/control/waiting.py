@@ -78,4 +78,5 @@ def _held_row(capability: Capability) -> HeldRow | None:
 def trust_info(runtime: Runtime) -> TrustInfo:
     held = (capability.held for capability in runtime.registry.capabilities.values() if not capability.gone)
     untrusted = sum(one is not None and one.ruling is not None and one.ruling.untrusted for one in held)
+    untrusted += sum(one.untrusted for one in runtime.providers.held.values())
     return TrustInfo(vouched=runtime.trust.vouched, waiting=untrusted, trusted=runtime.trust.known)

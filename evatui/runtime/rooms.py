@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from evatui.adapters.http import Http
+from evatui.adapters.port import Adapters
 from evatui.adapters.process import Processes
 from evatui.kernel.admission.policy import Policy
 from evatui.kernel.host.credentials import Credentials
@@ -30,7 +31,7 @@ from evatui.kernel.registry.entering import Entering
 from evatui.kernel.registry.examples import Examples
 from evatui.kernel.registry.freezing import Freezing
 from evatui.kernel.registry.gate import Gate
-from evatui.kernel.registry.gauges import gauges
+from evatui.kernel.registry.gauges import gauges, provider_gauges
 from evatui.kernel.registry.in_force import InForce
 from evatui.kernel.registry.journal import Journal
 from evatui.kernel.registry.keeper import Keeper
@@ -39,6 +40,8 @@ from evatui.kernel.registry.kept_policy import KeptPolicy
 from evatui.kernel.registry.looking import Looking
 from evatui.kernel.registry.migrations import Migrations
 from evatui.kernel.registry.operations import Operations
+from evatui.kernel.registry.providers.dispatch import Dispatch
+from evatui.kernel.registry.providers.providers import Providers
 from evatui.kernel.registry.publisher import Publisher
 from evatui.kernel.registry.pulse import Pulse
 from evatui.kernel.registry.refusals import Refusals
@@ -65,6 +68,7 @@ from evatui.kernel.storage.policy_book import PolicyBook
 from evatui.kernel.storage.probation_book import ProbationBook
 from evatui.kernel.storage.rejection_book import RejectionBook
 from evatui.kernel.storage.state_store import StateStore
+from evatui.kernel.storage.tool_book import ToolBook
 from evatui.kernel.workspace.files import Tree
 from evatui.kernel.workspace.home import OperatorHome
 from evatui.kernel.workspace.layout import Layout
@@ -109,6 +113,7 @@ class Rooms:
         self.registry = Registry(self._journal, self.refusals, clock)
         in_force = InForce(lambda: self.reloader.policy)
         self.state = state = StateStore(database)
+        outside = Outside(Http(), Processes(), Credentials(os.environ))
         host = Host(
             layout=layout,
             tree=tree,
@@ -116,7 +121,7 @@ class Rooms:
             events=self.bus,
             invoke=self.call,
             clock=clock,
-            outside=Outside(Http(), Processes(), Credentials(os.environ)),
+            outside=outside,
         )
         self.trust = Trust(home, layout.root, writes=writes)
         self.gate = Gate(GrantBook(database), self.trust, clock)
@@ -182,18 +187,34 @@ class Rooms:
         self.undoing = Undoing(self.registry, self.operations, self.rollouts, self._restoring)
         self.freezing = Freezing(FreezeBook(database), self.reloader, self.canaries, self._journal)
         self.trials = Trials(self.registry, self.operations, self._restoring, state, clock)
-        self.approvals = Approvals(self.registry, self.reloader, self.gate, clock)
         self.calls = Calls(self.registry, host, audit, clock, in_force, layout.name)
+        self.providers = Providers(
+            Adapters(outside.http, self.bus),
+            self.trust,
+            ToolBook(database),
+            self._journal,
+            audit,
+            self.bus,
+            clock,
+            outside.credentials,
+            layout.root,
+            lasting=writes,
+        )
+        self.dispatch = Dispatch(self.registry, self.calls, self.providers, clock)
+        self.registry.why_not = self.providers.why_not
+        self.reloader.on_scan = lambda scan, actor: self.providers.follow(scan.adapters, scan.policy, actor)
+        self.approvals = Approvals(self.registry, self.reloader, self.gate, self.providers, clock)
         self.calls.observers += [self.canaries.observe, self.trials.observe]
         self.shadow = shadow
         self._keeper = Keeper(layout.state_dir, lock, audit, folder.databases)
         self._listeners: list[Callable[[], None]] = []
-        self.metrics = Metrics(partial(gauges, self.registry))
+        self.metrics = Metrics(lambda: [*gauges(self.registry), *provider_gauges(self.providers)])
         self.bus.on_emit = self._told
         audit.on_append = self._recorded
         self.calls.on_flight = self._changed
         self.registry.on_change = self._changed
         self.refusals.on_kept = self._changed
+        self.providers.on_change = self._changed
 
     @property
     def table(self) -> Table:
@@ -202,14 +223,14 @@ class Rooms:
     @property
     def problems(self) -> tuple[Diagnostic, ...]:
         """What is wrong beyond single manifests: on disk, and with what the runtime itself holds there."""
-        return (*self._keeper.problems, *self.reloader.problems)
+        return (*self._keeper.problems, *self.reloader.problems, *self.providers.problems)
 
     @property
     def policy(self) -> Policy | None:
         return self.reloader.policy
 
     def call(self, request: CallRequest) -> Coroutine[Any, Any, CallReport]:
-        return self.calls.call(request)
+        return self.dispatch.call(request)
 
     def on_change(self, notify: Callable[[], None]) -> None:
         """``notify`` is called, from any thread and often, when something happened; it must be cheap."""

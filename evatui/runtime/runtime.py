@@ -114,6 +114,7 @@ class Runtime(Rooms):
         for one in died:
             self._tell_died(one)
         await asyncio.to_thread(self.gate.load)
+        await asyncio.to_thread(self.providers.book.load)
         await self.freezing.load()
         await self.reloader.run(explicit=self.freezing.frozen is None)
         await self._restoring.fall_back()
@@ -191,7 +192,9 @@ class Runtime(Rooms):
         await self.canaries.close()
         await self.trials.close()
         self.calls.ending = True
-        cut = await self.registry.close(self.layout.runtime.shutdown_timeout_ms if within_ms is None else within_ms)
+        within_ms = self.layout.runtime.shutdown_timeout_ms if within_ms is None else within_ms
+        cut = await self.registry.close(within_ms)
+        await self.providers.close(within_ms / 1000)
         self.bus.emit("/runtime/stopped", {"cut": cut, "at": rfc3339(self.clock.now())})
         if self._watching is not None:
             self._journal.write(Code.RUNTIME_STOPPED, Outcome.OK, KERNEL, cut=cut)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 
 import pytest
 
 from evatui.kernel.admission.adapters import AdaptersResult, load_adapters
-from evatui.kernel.model.adapter import Adapter
+from evatui.kernel.model.adapter import AdapterLimits, Breaker
 from evatui.kernel.model.diagnostic import Level
+from evatui.kernel.model.manifest import SideEffects
 from evatui.kernel.workspace.files import FileProblem, ProblemKind, SourceFile
 
 PATH = "capabilities/adapters/files.yaml"
@@ -18,10 +20,15 @@ version: 1.0.0
 transport: stdio
 capabilities: [repo.file.read]
 schemas:
-  repo.file.read: {input: schemas/a.json, output: schemas/b.json}
+  repo.file.read: {input: {type: object}, output: {}}
 stdio:
   command: [files, --serve]
 """
+FILED = {
+    "schemas/in.json": '{"type": "object", "properties": {"path": {"$ref": "common.json#/$defs/path"}}}',
+    "schemas/common.json": '{"$defs": {"path": {"type": "string"}}}',
+    "schemas/broken.json": "{",
+}
 BLOCKS = {
     "mcp": "mcp: {server: stdio, command: [server], tools: [read_*]}",
     "http": "http: {url: 'https://api.example.org/x', headers: {Authorization: {credential: TOKEN}}}",
@@ -37,16 +44,29 @@ def source(text: str, path: str = PATH) -> SourceFile:
 
 
 def loaded(*texts: str) -> AdaptersResult:
-    return load_adapters([source(text, f"capabilities/adapters/{n}.yaml") for n, text in enumerate(texts)])
+    return load_adapters([source(text, f"capabilities/adapters/{n}.yaml") for n, text in enumerate(texts)], read)
+
+
+def read(paths: Sequence[str]) -> list[SourceFile | FileProblem]:
+    """The schema files that there are."""
+    return [
+        source(FILED[path], path) if path in FILED else FileProblem(path, ProblemKind.MISSING, "there is no such file")
+        for path in paths
+    ]
 
 
 def test_a_sound_adapter_is_taken_and_what_is_not_supported_is_a_warning() -> None:
-    result = load_adapters([source(FILES)])
-    assert result.adapters == (Adapter("files", "stdio", ("repo.file.read",), PATH),)
-    [warning] = result.diagnostics
+    [adapter] = load_adapters([source(FILES)], read).adapters
+    assert (adapter.id, adapter.title, adapter.transport, adapter.path) == ("files", "files@1.0.0", "stdio", PATH)
+    assert (adapter.name, adapter.priority, adapter.side_effects) == ("files", 50, SideEffects.MUTATING)
+    assert (adapter.limits, adapter.breaker) == (AdapterLimits(), Breaker())
+    assert adapter.block == {"command": ["files", "--serve"], "env": [], "cwd": None}
+    contract = adapter.contracts["repo.file.read"]
+    assert (len(contract.takes.check([])), contract.takes.check({}), contract.gives.check(1)) == (1, [], [])
+    [warning] = loaded(f"id: x\nversion: 1.0.0\ntransport: skill\n{BLOCKS['skill']}\n").diagnostics
     assert (warning.code, warning.level) == ("EVA-706", Level.WARNING)
-    assert "files answers nothing: the transport stdio is not supported by this version" in warning.rendered
-    assert f"{PATH}:3:12" in warning.rendered
+    assert "x answers nothing: the transport skill is not supported by this version" in warning.rendered
+    assert "capabilities/adapters/0.yaml:3:12" in warning.rendered
 
 
 def test_a_disabled_adapter_warns_of_nothing() -> None:
@@ -82,7 +102,7 @@ def test_what_is_wrong_is_told_at_its_line_and_the_adapter_is_not_taken(
     old: str, new: str, code: str, line: int
 ) -> None:
     assert old in FILES
-    result = load_adapters([source(FILES.replace(old, new))])
+    result = load_adapters([source(FILES.replace(old, new))], read)
     assert result.adapters == ()
     first = result.diagnostics[0]
     assert first.primary is not None
@@ -92,7 +112,7 @@ def test_what_is_wrong_is_told_at_its_line_and_the_adapter_is_not_taken(
 
 def test_a_file_that_cannot_be_read_is_named_and_the_others_are_taken() -> None:
     problem = FileProblem("capabilities/adapters/x.yaml", ProblemKind.LINK, "leads outside")
-    result = load_adapters([problem, source(FILES)])
+    result = load_adapters([problem, source(FILES)], read)
     assert [adapter.id for adapter in result.adapters] == ["files"]
     assert result.diagnostics[0].code == "EVA-701"
 
@@ -103,3 +123,57 @@ def test_of_two_with_one_id_none_is_taken_and_both_places_are_told() -> None:
     [found] = result.diagnostics
     assert found.code == "EVA-705"
     assert [span.file for span in found.spans] == ["capabilities/adapters/0.yaml", "capabilities/adapters/1.yaml"]
+
+
+def test_the_names_of_an_mcp_server_are_those_of_its_allow_lists_and_its_aliases() -> None:
+    block = "mcp: {server: stdio, command: [/bin/x], tools: ['*'], prompts: [a], aliases: {repo.issue: {tool: t}}}"
+    [adapter] = loaded(f"id: a\nversion: 1.0.0\ntransport: mcp\n{block}\n").adapters
+    assert adapter.capabilities == ("mcp.tool.call", "mcp.prompt.get", "repo.issue")
+
+
+@pytest.mark.parametrize(
+    ("block", "line", "said"),
+    [
+        ("{server: http, command: [/bin/x]}", 4, '"url" is missing'),
+        ("{server: stdio, url: 'https://a.example'}", 4, '"command" is missing'),
+        ("{server: stdio, command: [bin/x]}", 4, "neither an absolute path nor a plain name"),
+        ("{server: stdio, command: [/bin/x], env: ['*']}", 4, "must name each credential"),
+        ("{server: stdio, command: [/bin/x], aliases: {mcp.tool.call: {tool: t}}}", 4, "the protocol's own"),
+    ],
+)
+def test_what_the_parts_of_a_block_ask_of_each_other_is_checked(block: str, line: int, said: str) -> None:
+    result = loaded(f"id: a\nversion: 1.0.0\ntransport: mcp\nmcp: {block}\n")
+    assert result.adapters == ()
+    found = next(one for one in result.diagnostics if said in one.message)
+    assert found.primary is not None
+    assert (found.code, found.primary.line) == ("EVA-703", line)
+
+
+def test_the_id_of_an_mcp_server_leaves_no_doubt_where_the_name_of_a_tool_begins() -> None:
+    head = "version: 1.0.0\ntransport: mcp\nmcp: {server: stdio, command: [/bin/x]}\nid: "
+    assert loaded(f"{head}a__b\n").adapters == ()
+    assert loaded(f"{head}a_b\n").diagnostics == ()
+    assert "the kernel's own" in loaded(f"{head}Kernel\n").diagnostics[0].message
+
+
+def test_schemas_are_read_with_what_they_refer_to_and_what_is_wrong_in_them_is_told_there() -> None:
+    text = FILES.replace("{type: object}", "schemas/in.json")
+    result = loaded(text)
+    assert result.diagnostics == ()
+    assert {*result.schemas} == {"schemas/in.json", "schemas/common.json"}
+    contract = result.adapters[0].contracts["repo.file.read"]
+    assert [one.pointer for one in contract.takes.check({"path": 3})] == ["/path"]
+    for path, code in (("schemas/none.json", "EVA-302"), ("schemas/broken.json", "EVA-303")):
+        broken = loaded(FILES.replace("{type: object}", path))
+        assert (broken.adapters, [one.code for one in broken.diagnostics]) == ((), [code])
+
+
+def test_an_adapter_must_be_called_something() -> None:
+    [found] = loaded("id: a\nversion: 1.0.0\ntransport: http\nhttp: {url: 'https://a.example'}\n").diagnostics
+    assert "nobody could call it" in found.message
+
+
+def test_no_event_of_the_kernel_is_a_request_or_an_answer() -> None:
+    block = "eventbus: {request_topic: /jobs/a, reply_topic: /Capability/loaded}"
+    [found] = loaded(f"id: a\nversion: 1.0.0\ntransport: eventbus\ncapabilities: [a.b]\n{block}\n").diagnostics
+    assert "only the kernel emits" in found.message

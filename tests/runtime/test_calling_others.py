@@ -215,9 +215,9 @@ async def test_a_call_under_way_says_how_far_it_is(start: Start, ground: Path, i
 ADAPTER = """\
 id: p-files
 version: 1.0.0
-transport: mcp
+transport: skill
 capabilities: [test.file]
-mcp: {server: stdio, command: [server]}
+skill: {name: lint}
 """
 
 
@@ -228,11 +228,11 @@ async def test_an_adapter_whose_transport_nobody_serves_is_as_good_as_absent(sta
     assert path not in runtime.registry.capabilities
     assert [problem.code for problem in runtime.problems] == ["EVA-706"]
     kind, message = await raised(runtime, "invoke_adapter", capability="test.file", provider="p-files")
-    assert (kind, message) == ("NotFound", "p-files provides test.file, but this version has no transport mcp")
+    assert (kind, message) == ("NotFound", "p-files provides test.file, but this version has no transport skill")
     save(ground, path, ADAPTER + "enabled: false\n")
     await runtime.reloader.run(actor=ANN, explicit=True)
     assert await raised(runtime, "invoke_adapter", capability="test.file") == ("Unavailable", "p-files is disabled")
-    save(ground, path, ADAPTER.replace("command", "comand"))
+    save(ground, path, ADAPTER.replace("{name", "{nam"))
     await runtime.reloader.run(actor=ANN, explicit=True)
     assert "EVA-702" in [problem.code for problem in runtime.problems]
     (ground / path).unlink()

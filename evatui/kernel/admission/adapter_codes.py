@@ -50,4 +50,25 @@ ADAPTER_CODES = (
         "What is declared but not done would be a promise that nobody keeps, so calls end as if nobody provided it.",
         "Switch it off with enabled: false until a version of evatui supports it.",
     ),
+    Code(
+        "EVA-707",
+        Reason.APPROVAL_REQUIRED,
+        "an adapter waits until the workspace is trusted with it",
+        "What starts a process, opens a connection or sends a secret is not for files to decide, but for a person.",
+        "Look at what it may do and trust it: eva trust",
+    ),
+    Code(
+        "EVA-708",
+        Reason.RESTART_REQUIRED,
+        "an adapter leads elsewhere, and waits for the next start",
+        "A command, an address or a transport never changes under calls that run.",
+        "Restart the runtime: eva runtime restart",
+    ),
+    Code(
+        "EVA-709",
+        Reason.POLICY_DENIED,
+        "the policy does not let an adapter answer",
+        "Deny beats whatever a manifest says, and what asks for more than the policy gives is refused, never trimmed.",
+        "Change the policy, or what the adapter asks for.",
+    ),
 )

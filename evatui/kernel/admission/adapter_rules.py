@@ -9,6 +9,7 @@ from evatui.kernel.admission.manifest_rules import ID, PERMISSIONS, SCHEMA
 from evatui.kernel.admission.records import Field, ListOf, MapOf, Record
 from evatui.kernel.admission.rules import Choice, Flag, Free, Integer, Nullable, Rule, Text
 from evatui.kernel.model.ids import CAPABILITY_NAME, VERSION
+from evatui.kernel.model.manifest import SideEffects
 
 __all__ = ["ADAPTER", "TRANSPORTS"]
 
@@ -92,6 +93,11 @@ ADAPTER = Record(
         "capabilities": Field(ListOf(_NAME, folded=True), "The names under which it can be called.", []),
         "schemas": Field(MapOf(CAPABILITY_NAME, "a capability name", _CONTRACT), "Schemas, by capability name.", {}),
         "permissions": Field(PERMISSIONS, "What it may reach; absent is nothing."),
+        "side_effects": Field(
+            Choice(tuple(SideEffects)),
+            "What a call does: one that mutates is never tried elsewhere once it was sent.",
+            SideEffects.MUTATING.value,
+        ),
         "limits": Field(
             Record(
                 {

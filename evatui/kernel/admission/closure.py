@@ -15,7 +15,7 @@ from evatui.kernel.workspace.files import FileProblem, ProblemKind, SourceFile
 from evatui.kernel.workspace.paths import InvalidPath, normal
 from evatui.kernel.workspace.snapshot import Snapshot
 
-__all__ = ["check_integrity", "check_schema", "check_scripts", "shelf_of"]
+__all__ = ["check_integrity", "check_schema", "check_scripts", "schema_at", "shelf_of"]
 
 _OUTSIDE = (ProblemKind.OUTSIDE, ProblemKind.LINK)
 
@@ -39,18 +39,30 @@ def check_schema(
     raw: Mapping[str, Any], name: str, snapshot: Snapshot, shelf: Shelf, report: Report
 ) -> tuple[CompiledSchema | None, list[Diagnostic]]:
     """The schema under ``name``, and what is wrong in its own file; what is wrong with the path goes to ``report``."""
-    schema, at = raw.get(name), (name,)
+    schema = raw.get(name)
     if schema is None:
         return None, []
-    for_objects = name == "input_schema"
+    return schema_at(schema, (name,), snapshot.files, snapshot.missing, shelf, report, name == "input_schema")
+
+
+def schema_at(
+    schema: str | Mapping[str, Any],
+    at: Pointer,
+    files: Mapping[str, SourceFile],
+    missing: Mapping[str, FileProblem],
+    shelf: Shelf,
+    report: Report,
+    for_objects: bool,
+) -> tuple[CompiledSchema | None, list[Diagnostic]]:
+    """The same for a schema, or the path of one, that stands at ``at``; ``for_objects``: it must leave room for one."""
     if not isinstance(schema, str):
         return inline_schema(report, at, shelf, for_objects)
-    problem = snapshot.missing.get(schema)
+    problem = missing.get(schema)
     if problem is not None:
         code = "EVA-307" if problem.kind is ProblemKind.TOO_LARGE else "EVA-302"
         _missing(code, schema, problem, at, report)
         return None, []
-    return schema_file(snapshot.files[schema], normal(schema), shelf, for_objects)
+    return schema_file(files[schema], normal(schema), shelf, for_objects)
 
 
 def check_integrity(raw: Mapping[str, Any], snapshot: Snapshot, report: Report) -> None:

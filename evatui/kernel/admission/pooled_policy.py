@@ -62,6 +62,10 @@ class Policy:
         known = self._terms.get(id(manifest))
         return (known if known is not None and known[0] is manifest else self._worked_out(manifest))[2]
 
+    def levels_within(self, levels: AuditLevels) -> AuditLevels:
+        """The lower of ``levels`` and what the policy allows."""
+        return _levels(levels, self.audit)
+
     def _worked_out(self, manifest: Manifest) -> _Terms:
         permissions = self._met(manifest.permissions, self.granted(manifest).permissions)
         levels = _levels(manifest.audit, self.audit)

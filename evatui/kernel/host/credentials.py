@@ -22,12 +22,13 @@ _FIT = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Credential:
-    """Goes into ``header`` as ``text``, and only to ``hosts``."""
+    """Goes into ``header`` as ``text``, which is the ``value`` behind a prefix, and only to ``hosts``."""
 
     name: str
     hosts: tuple[str, ...]
     header: str
     text: str = field(repr=False)
+    value: str = field(repr=False)
     spelt: tuple[Spelling, ...] = field(repr=False)
 
     def goes_to(self, host: str) -> bool:
@@ -68,7 +69,9 @@ class Credentials:
         text = defined["prefix"] + value
         if not _FIT.fullmatch(text):
             raise failure(ErrorKind.UNAVAILABLE, f"the credential {shown} has characters that no header can hold")
-        return Credential(name, tuple(defined["hosts"]), defined["header"], text, _spelt(defined["prefix"], value))
+        return Credential(
+            name, tuple(defined["hosts"]), defined["header"], text, value, _spelt(defined["prefix"], value)
+        )
 
 
 def _spelt(prefix: str, value: str) -> tuple[Spelling, ...]:

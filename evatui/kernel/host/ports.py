@@ -2,15 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
-from evatui.kernel.host.credentials import Credentials
+from evatui.kernel.host.credentials import Credential, Credentials
 from evatui.kernel.host.urls import Url
+from evatui.kernel.model.adapter import Adapter
 from evatui.kernel.model.address import Reach
+from evatui.kernel.model.call import Actor
+from evatui.kernel.model.errors import CallError, CallFailed, ErrorKind
+from evatui.kernel.model.tools import Definition, ServerInfo
 
-__all__ = ["Command", "Exchange", "Finished", "HttpPort", "Outside", "ProcessPort", "Reply"]
+__all__ = [
+    "AdapterPort",
+    "Command",
+    "Exchange",
+    "Finished",
+    "HttpPort",
+    "Invocation",
+    "NotSent",
+    "Outside",
+    "ProcessPort",
+    "Reply",
+    "Setting",
+    "Way",
+    "WayState",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +93,85 @@ class ProcessPort(Protocol):
         Raises `CallFailed`: ``NotFound`` where there is no such program, ``PolicyDenied`` for one that lies in
         ``folder``, ``InputTooLarge`` for an output past its limit, ``Unavailable`` where the system cannot start it.
         """
+
+
+@dataclass(frozen=True, slots=True)
+class Invocation:
+    """One call of an adapter, which has ``left_s`` seconds; ``limit`` is how many bytes its answer may have."""
+
+    capability: str
+    payload: Any
+    request_id: str
+    trace_id: str
+    caller: Actor
+    left_s: float
+    limit: int
+
+
+class NotSent(CallFailed):
+    """The call ended before anything of it left: whatever it would have changed, another provider may be asked."""
+
+    def __init__(self, kind: ErrorKind, message: str, *, retryable: bool = True, **details: Any) -> None:
+        super().__init__(CallError(kind, message, retryable, None, details))
+
+
+@dataclass(frozen=True, slots=True)
+class WayState:
+    """``word`` is ``idle`` before the first call, ``up``, ``starting`` or ``down``; ``detail`` says why not up."""
+
+    word: str = "idle"
+    detail: str = ""
+
+    @property
+    def ok(self) -> bool:
+        return self.word != "down"
+
+
+class Way(Protocol):
+    """An adapter at work. Every method is for the kernel's loop, and none but ``invoke`` and ``close`` waits."""
+
+    @property
+    def state(self) -> WayState: ...
+
+    @property
+    def server(self) -> ServerInfo | None:
+        """What an MCP server is like; None of anything else."""
+
+    def target(self, invocation: Invocation) -> str:
+        """What will be asked, as records name it; cleaned, and without secrets. Raises `NotSent` where the call is
+        one that is never sent."""
+
+    async def invoke(self, invocation: Invocation) -> Any:
+        """The JSON-like answer. Raises `CallFailed`; `NotSent` where nothing was sent. May be cancelled, and then
+        sees to it that what it asked for is given up."""
+
+    def adjust(self, adapter: Adapter) -> None:
+        """Another manifest that leads to the same place."""
+
+    def start(self) -> None:
+        """Connects in the background and stays so, where there is something to stay connected to."""
+
+    async def close(self) -> None:
+        """Ends what it has started, and waits for that. What is under way fails."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a way has to work with. ``key`` is a credential by its name, which the policy must define now; it raises
+    `CallFailed`. ``pinned`` are the approved definitions of tools, by name; ``tell`` emits an event below ``/mcp``."""
+
+    root: Path
+    key: Callable[[str], Credential]
+    pinned: Callable[[], Mapping[str, Definition]]
+    tell: Callable[[str, Mapping[str, Any]], None]
+
+
+class AdapterPort(Protocol):
+    """Opens adapters of the transports that it serves. No IO."""
+
+    def serves(self, transport: str) -> bool: ...
+
+    def open(self, adapter: Adapter, setting: Setting) -> Way: ...
 
 
 @dataclass(frozen=True, slots=True)

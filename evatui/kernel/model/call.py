@@ -44,6 +44,7 @@ class CallRequest:
     """``payload`` is JSON-like; ``timeout_ms`` can only shorten the capability's own limit.
 
     ``provider`` is the id that is to answer. ``providers`` are patterns of the ids that may, None is anybody.
+    ``local``: only what runs inside, Lua and the kernel itself, is to answer.
     """
 
     capability: str
@@ -53,6 +54,7 @@ class CallRequest:
     providers: tuple[str, ...] | None = None
     user: str | None = None
     tags: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    local: bool = False
     timeout_ms: int | None = None
     request_id: str = field(default_factory=partial(new_id, "req"))
     trace_id: str = field(default_factory=partial(new_id, "trace"))

@@ -18,6 +18,7 @@ from evatui.kernel.model.text import clean_line
 from evatui.kernel.records.codes import Code, Outcome
 from evatui.kernel.registry.capability import Attempt, Capability
 from evatui.kernel.registry.gate import Gate
+from evatui.kernel.registry.providers.providers import Providers
 from evatui.kernel.registry.receipt import Receipt, guard
 from evatui.kernel.registry.registry import Registry
 from evatui.kernel.registry.reload import Reloader
@@ -30,10 +31,11 @@ _SERVES_ON_START = "approved; it takes effect when the runtime restarts (eva run
 
 
 class Approvals:
-    def __init__(self, registry: Registry, reloader: Reloader, gate: Gate, clock: Clock) -> None:
+    def __init__(self, registry: Registry, reloader: Reloader, gate: Gate, providers: Providers, clock: Clock) -> None:
         self._registry = registry
         self._reloader = reloader
         self._gate = gate
+        self._providers = providers
         self._clock = clock
 
     async def approve(
@@ -117,7 +119,7 @@ class Approvals:
         ``status`` is ``trusted``, ``held`` or ``changed``; ``digest`` names the list as a whole, ``files`` (path to
         digest) what a part is made of, and ``changed`` says how it differs from what was trusted.
         """
-        parts = [self._told(part) for _, part in self._parts()]
+        parts = [self._told(part) for part in self._all_parts()]
         text = "\n".join(f"{part['name']} {part['digest']}" for part in parts)
         return {
             "vouched": self._gate.trust.vouched,
@@ -133,7 +135,7 @@ class Approvals:
         seen = self.trusted()
         if expected is not None and expected != seen["digest"]:
             raise failure(ErrorKind.CONFLICT, "what would be trusted has changed since you looked")
-        parts = [part for _, part in self._parts()]
+        parts = self._all_parts()
         await asyncio.to_thread(self._gate.trust.set, parts, self._clock.now())
         told = {part.name: part.digest for part in parts}
         self._registry.journal.write(Code.WORKSPACE_TRUSTED, Outcome.OK, actor, parts=told)
@@ -148,8 +150,12 @@ class Approvals:
         if not self._gate.trust.vouched:
             for capability in powerful:
                 self._registry.withdraw(capability, State.UNREGISTERED, actor, "trust was revoked")
+            self._providers.distrust(actor)
         await self._reloader.run(actor=actor, explicit=True)
         return {**self.trusted(), "waiting": self._still()}
+
+    def _all_parts(self) -> list[Part]:
+        return [*(part for _, part in self._parts()), *(part for _, part in self._providers.parts())]
 
     def _parts(self) -> Iterator[tuple[Capability, Part]]:
         policy = self._reloader.policy
@@ -179,6 +185,9 @@ class Approvals:
             {"id": key, "digest": held.digest, "reason": held.ruling.reason or ""}
             for key, capability in sorted(self._registry.capabilities.items())
             if (held := capability.held) is not None and held.ruling is not None
+        ] + [
+            {"id": key, "digest": held.adapter.digest, "reason": held.diagnostics[0].reason.value}
+            for key, held in sorted(self._providers.held.items())
         ]
 
     # -- guards -----------------------------------------------------------------------------

@@ -29,7 +29,7 @@ from evatui.kernel.registry.interpret import interpret
 from evatui.kernel.registry.payload import admitted, handed
 from evatui.kernel.registry.registry import Registry
 from evatui.kernel.registry.rollout.tally import Sample
-from evatui.kernel.registry.router import absent, pick, route, unserved
+from evatui.kernel.registry.router import pick, route, unserved
 
 __all__ = ["MAX_DEPTH", "Calls", "Flight"]
 
@@ -145,7 +145,7 @@ class Calls:
             raise failure(ErrorKind.UNAVAILABLE, "the runtime ends", retryable=True, reason="runtime_ends")
         found = route(registry.table, request)
         if found is None:
-            raise absent(registry.capabilities.values(), registry.adapters, request)
+            raise registry.absent(request)
         flight.capability = capability = registry.capabilities[found]
         if len(request.ancestors) >= MAX_DEPTH:
             raise failure(ErrorKind.CONCURRENCY_LIMITED, f"calls are nested {MAX_DEPTH} deep: {found} refused")

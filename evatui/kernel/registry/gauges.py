@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from evatui.kernel.records.metrics import Gauge
 from evatui.kernel.registry.capability import Capability
+from evatui.kernel.registry.providers.providers import Providers
 from evatui.kernel.registry.registry import Registry
 
-__all__ = ["gauges"]
+__all__ = ["gauges", "provider_gauges"]
 
 
 def gauges(registry: Registry) -> list[Gauge]:
@@ -22,3 +23,11 @@ def _kind(capability: Capability) -> str:
     serving, candidate = capability.active, capability.candidate
     manifest = serving.manifest if serving else candidate.manifest if candidate else None
     return manifest.kind.value if manifest else ""
+
+
+def provider_gauges(providers: Providers) -> list[Gauge]:
+    """The same of what serves besides. From any thread."""
+    return [
+        Gauge(key, f"adapter_{one.adapter.transport}", (one.adapter.title,), one.in_flight)
+        for key, one in tuple(providers.serving.items())
+    ]

@@ -10,7 +10,7 @@ from evatui.kernel.model.call import CallerType, CallRequest
 from evatui.kernel.model.errors import ErrorKind, failure
 from evatui.kernel.records.record import canonical
 
-__all__ = ["admitted", "handed"]
+__all__ = ["admitted", "handed", "resolved"]
 
 _EMPTY = b"{}"
 
@@ -30,7 +30,7 @@ def admitted(request: CallRequest, candidate: Candidate) -> tuple[Any, bytes]:
     if size > limit:
         raise failure(ErrorKind.INPUT_TOO_LARGE, f"the payload has {size} bytes, {limit} are allowed")
     if request.caller.type is CallerType.CAPABILITY and _EMPTY in data:
-        payload = _resolved(payload, candidate.input.empty_is_array, "")
+        payload = resolved(payload, candidate.input.empty_is_array)
         data = canonical(payload)
     violations = candidate.input.check(payload)
     if violations:
@@ -59,6 +59,11 @@ def handed(request: CallRequest, *, provider: str, generation: str, workspace: s
             "caller": request.caller.to_json(),
         },
     }
+
+
+def resolved(value: Any, wants_array: Callable[[str], bool]) -> Any:
+    """What comes from Lua, with each empty table an array where the schema wants only an array."""
+    return _resolved(value, wants_array, "")
 
 
 def _resolved(value: Any, wants_array: Callable[[str], bool], pointer: str) -> Any:

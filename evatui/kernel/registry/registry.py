@@ -15,10 +15,10 @@ from typing import Final
 from evatui.kernel.admission.verdict import Candidate, Rejection
 from evatui.kernel.lua.engine import LoadedProgram
 from evatui.kernel.model.adapter import Adapter
-from evatui.kernel.model.call import KERNEL, Actor
+from evatui.kernel.model.call import KERNEL, Actor, CallRequest
 from evatui.kernel.model.clock import Clock
 from evatui.kernel.model.diagnostic import Reason
-from evatui.kernel.model.errors import ErrorKind
+from evatui.kernel.model.errors import CallFailed, ErrorKind, failure
 from evatui.kernel.model.lifecycle import State
 from evatui.kernel.records.codes import Code, Outcome
 from evatui.kernel.registry.attempts import Attempts
@@ -33,6 +33,7 @@ from evatui.kernel.registry.limiter import Limiter
 from evatui.kernel.registry.move import Move
 from evatui.kernel.registry.refusals import Refusals
 from evatui.kernel.registry.rollout.trial import Trial
+from evatui.kernel.registry.router import absent
 from evatui.kernel.registry.table import EMPTY_TABLE, Table
 from evatui.kernel.registry.trail import Trail
 
@@ -50,7 +51,9 @@ class Registry:
         """Refused files that speak for no capability, by path, with the time of the refusal."""
         self.remembered: Mapping[str, Remembered] = {}
         self.adapters: tuple[Adapter, ...] = ()
-        """Providers that are no capabilities: sound manifests, whether or not there is a way to reach them."""
+        """Providers that are no capabilities: sound manifests, whether or not they serve."""
+        self.why_not: Callable[[Adapter, str], CallFailed] = _not_served
+        """Why an adapter that is to provide a name does not."""
         self.trail = Trail()
         self.journal = journal
         self.refusals = refusals
@@ -60,6 +63,10 @@ class Registry:
         self.edges = Edges(self.trail, journal, lambda: self.on_change())
         self.attempts = Attempts(self.edges, journal, refusals, lambda: self.on_change())
         self.leaving = Leaving(self.edges, journal, clock)
+
+    def absent(self, request: CallRequest) -> CallFailed:
+        """Why nothing answers."""
+        return absent(self.capabilities.values(), self.adapters, request, self.why_not)
 
     def capability(self, capability_id: str, path: str) -> Capability:
         """The record of an id, made at first sight; a deleted one that comes back starts anew."""
@@ -246,3 +253,7 @@ class Registry:
         """Ends every call in flight now: an operator who does not want to wait any longer."""
         generations = (g for capability in self.capabilities.values() for g in capability.generations)
         return sum(generation.program.kill(ErrorKind.CANCELLED) for generation in generations)
+
+
+def _not_served(adapter: Adapter, name: str) -> CallFailed:
+    return failure(ErrorKind.NOT_FOUND, f"{adapter.id} provides {name}, and does not serve", reason="never_served")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -60,6 +60,8 @@ class Reloader:
         self.looked_at = ""
         self.frozen = False
         """What changes on disk is judged, and waits; an explicit reload is done."""
+        self.on_scan: Callable[[Scan, Actor], None] = lambda scan, actor: None
+        """Called with each look at the whole disk, once its policy is in force; must be cheap, must not raise."""
         self._hot = hot
         self._registry = registry
         self._looking = looking
@@ -167,6 +169,7 @@ class Reloader:
             self._warden.follow(scan.policy)
             self.policy, self.problems, self.idle = scan.policy, scan.problems, scan.idle
             self._registry.adapters = scan.adapters
+            self.on_scan(scan, actor)
             self.looked_at = self._registry.journal.at()
             if not ids:
                 self._set_strays(look.strays)

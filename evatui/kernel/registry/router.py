@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from evatui.kernel.model.adapter import Adapter
 from evatui.kernel.model.call import CallerType, CallRequest
@@ -17,7 +17,7 @@ from evatui.kernel.registry.generation import Generation
 from evatui.kernel.registry.rollout.cohort import place
 from evatui.kernel.registry.table import Table
 
-__all__ = ["absent", "pick", "route", "unserved"]
+__all__ = ["absent", "may_answer", "pick", "route", "unserved"]
 
 _OPERATORS = frozenset({CallerType.USER, CallerType.CLI})
 _PREFERENCE = (State.DISABLED, State.DRAINING, State.REJECTED, State.UNREGISTERED)
@@ -31,7 +31,7 @@ def route(table: Table, request: CallRequest) -> str | None:
     found = table.providers.get(request.capability) or _handlers(table, request)
     if request.provider is None and request.providers is None:
         return found[0] if found else None
-    return next((key for key in found if _may_answer(key, request)), None)
+    return next((key for key in found if may_answer(key, request)), None)
 
 
 def pick(table: Table, capability_id: str, request: CallRequest, workspace: str) -> tuple[Generation | None, str]:
@@ -52,7 +52,8 @@ def pick(table: Table, capability_id: str, request: CallRequest, workspace: str)
     return (canary if placed.canary else active), placed.why
 
 
-def _may_answer(key: str, request: CallRequest) -> bool:
+def may_answer(key: str, request: CallRequest) -> bool:
+    """Is the provider one that the request lets answer?"""
     if request.provider is not None and key != request.provider:
         return False
     return request.providers is None or any(covers_name(pattern, key) for pattern in request.providers)
@@ -69,29 +70,27 @@ def _tool(manifest: Manifest) -> str | None:
     return manifest.mcp.tool_name if manifest.mcp else None
 
 
-def absent(capabilities: Iterable[Capability], adapters: Iterable[Adapter], request: CallRequest) -> CallFailed:
+def absent(
+    capabilities: Iterable[Capability],
+    adapters: Iterable[Adapter],
+    request: CallRequest,
+    why_not: Callable[[Adapter, str], CallFailed],
+) -> CallFailed:
     """Why nothing answers: never served, deleted and refused are ``NotFound``; switched off is ``Unavailable``.
 
-    An adapter whose transport nobody serves is as good as absent, but named.
+    ``why_not`` says it of an adapter that provides the name by its manifest.
     """
     name = clean_line(request.capability, 128)
     once = [c for c in capabilities if _would_provide(c, request)]
     once.sort(key=lambda c: _PREFERENCE.index(c.state) if c.state in _PREFERENCE else len(_PREFERENCE))
     if not once:
         for adapter in adapters:
-            if request.capability in adapter.capabilities and _may_answer(adapter.id, request):
-                return _unreached(adapter, name)
+            if request.capability in adapter.capabilities and may_answer(adapter.id, request):
+                return why_not(adapter, name)
         by = f" from {clean_line(request.provider, 128)}" if request.provider else ""
         who = "nothing" if request.providers is None else "no provider that is granted"
         return failure(ErrorKind.NOT_FOUND, f"{who} provides {name}{by}", reason="never_served")
     return unserved(once[0])
-
-
-def _unreached(adapter: Adapter, name: str) -> CallFailed:
-    if not adapter.enabled:
-        return failure(ErrorKind.UNAVAILABLE, f"{adapter.id} is disabled", reason=Reason.DISABLED_BY_MANIFEST.value)
-    message = f"{adapter.id} provides {name}, but this version has no transport {adapter.transport}"
-    return failure(ErrorKind.NOT_FOUND, message, reason="never_served", transport=adapter.transport)
 
 
 def unserved(capability: Capability) -> CallFailed:
@@ -127,7 +126,7 @@ def _would_provide(capability: Capability, request: CallRequest) -> bool:
         )
         if manifest is not None
     ]
-    return _may_answer(capability.id, request) and any(_gives(manifest, request) for manifest in manifests)
+    return may_answer(capability.id, request) and any(_gives(manifest, request) for manifest in manifests)
 
 
 def _gives(manifest: Manifest, request: CallRequest) -> bool:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from evatui.kernel.admission.adapters import AdaptersResult, load_adapters
+from evatui.kernel.admission.adapters import AdaptersResult, apart, load_adapters
 from evatui.kernel.admission.admit import admit, duplicates
 from evatui.kernel.admission.layer import LayerName
 from evatui.kernel.admission.policy import Policy, PolicyResult, load_policy
 from evatui.kernel.admission.verdict import Candidate, Rejection
 from evatui.kernel.model.adapter import Adapter
 from evatui.kernel.model.diagnostic import Diagnostic
+from evatui.kernel.model.ids import fold
 from evatui.kernel.model.sandbox import SandboxFacts
 from evatui.kernel.registry.kept_policy import KeptPolicy
 from evatui.kernel.registry.seen import Index, Seen
@@ -21,6 +22,7 @@ from evatui.kernel.workspace.discover import Discovery, discover
 from evatui.kernel.workspace.files import FileProblem, Signature, SourceFile, Tree
 from evatui.kernel.workspace.home import OperatorHome
 from evatui.kernel.workspace.layout import Layout
+from evatui.kernel.workspace.settling import Source
 from evatui.kernel.workspace.snapshot import Snapshot, take_snapshot
 from evatui.kernel.workspace.together import read_together
 from evatui.kernel.workspace.visit import Visit
@@ -65,7 +67,9 @@ class Scanner:
         self._policy: PolicyResult | None = None
         self._policy_signatures: tuple[Mapping[str, Signature | None], Signature | None] = ({}, None)
         self._adapters = AdaptersResult()
+        self._adapter_paths: tuple[str, ...] = ()
         self._adapter_signatures: Mapping[str, Signature | None] = {}
+        """Of their schemas as well."""
         self._seen: dict[str, Seen] = {}
         self._index: Index | None = None
         self._last: Scan | None = None
@@ -90,7 +94,7 @@ class Scanner:
 
     def _judged(self, tree: Tree, changed: frozenset[str] | None, owners: Mapping[str, str]) -> Scan:
         found = discover(tree, self._layout)
-        if not {*self._policy_signatures[0], *self._adapter_signatures} <= {*found.policies, *found.adapters}:
+        if not {*self._policy_signatures[0], *self._adapter_paths} <= {*found.policies, *found.adapters}:
             time.sleep(_SETTLE_SECONDS)  # one that is gone may be a save that has removed the old file already
             found = discover(tree, self._layout)
         in_force = self._policy_of(found.policies, changed)
@@ -110,11 +114,12 @@ class Scanner:
             seen[path] = Seen(snapshot, verdict, policy.epoch)
         self._seen, self._index, self._listed = seen, None, found
         judged = duplicates([entry.verdict for entry in seen.values()], owners)
+        kept, unkept = _apart(adapters, judged)
         return Scan(
             {verdict.path: verdict for verdict in judged},
             policy,
-            adapters.adapters,
-            (*found.problems, *in_force.diagnostics, *adapters.diagnostics),
+            kept,
+            (*found.problems, *in_force.diagnostics, *adapters.diagnostics, *unkept),
             _idle(found.others, seen.values()),
         )
 
@@ -236,12 +241,28 @@ class Scanner:
 
     def _adapters_of(self, paths: tuple[str, ...], changed: frozenset[str] | None) -> AdaptersResult:
         """Read again where no file or one of these is named as changed, or a signature moved."""
-        signatures = self._tree.signatures(paths)
-        named = not changed or not changed.isdisjoint(paths)
+        files = (*paths, *self._adapters.schemas)
+        signatures = self._tree.signatures(files)
+        named = not changed or not changed.isdisjoint(files)
         if named or signatures != self._adapter_signatures:
-            self._adapter_signatures = signatures
-            self._adapters = load_adapters(read_together(self._tree, paths, self._layout.adapters, _FILE_BYTES))
+            manifests = read_together(self._tree, paths, self._layout.adapters, _FILE_BYTES)
+            self._adapters = load_adapters(manifests, self._schemas)
+            self._adapter_paths = paths
+            now = self._tree.signatures(self._adapters.schemas)
+            files = (*paths, *self._adapters.schemas)
+            self._adapter_signatures = {file: signatures.get(file, now.get(file)) for file in files}
         return self._adapters
+
+    def _schemas(self, paths: Sequence[str]) -> list[Source]:
+        return read_together(self._tree, paths, self._layout.schemas, _FILE_BYTES)
+
+
+def _apart(
+    found: AdaptersResult, judged: Iterable[Candidate | Rejection]
+) -> tuple[tuple[Adapter, ...], tuple[Diagnostic, ...]]:
+    if not found.adapters:
+        return (), ()
+    return apart(found.adapters, {fold(verdict.id) for verdict in judged if verdict.id is not None})
 
 
 def _ties(candidate: Candidate) -> object:

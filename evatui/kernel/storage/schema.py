@@ -119,6 +119,18 @@ STATE: Final = (
         PRIMARY KEY (layer, path)
     );
     """,
+    """
+    CREATE TABLE tools (
+        server TEXT NOT NULL,
+        endpoint TEXT NOT NULL,
+        name TEXT NOT NULL,
+        digest TEXT NOT NULL,
+        body TEXT NOT NULL,
+        actor TEXT NOT NULL,
+        at TEXT NOT NULL,
+        PRIMARY KEY (server, endpoint, name)
+    ) WITHOUT ROWID;
+    """,
 )
 """Of ``state.db``. The step at index n leads from schema n to n + 1; a step that was published is never changed."""
 

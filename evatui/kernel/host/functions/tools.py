@@ -24,7 +24,7 @@ async def call_tool(asker: Asker, given: Arguments, call: HostCall) -> dict[str,
     given.done()
     _check_capability(asker, call, name)
     asker.require_effects(call)
-    return await _called(asker, _request(asker, name, payload))
+    return await _called(asker, _request(asker, name, payload, local=True))
 
 
 async def invoke_adapter(asker: Asker, given: Arguments, call: HostCall) -> dict[str, Any]:

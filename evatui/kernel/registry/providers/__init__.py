@@ -1,0 +1,1 @@
+"""Who answers besides Lua: adapters in service, and the router over all of them."""

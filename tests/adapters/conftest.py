@@ -1,0 +1,5 @@
+from __future__ import annotations
+
+from tests.adapters.ground import start, workspace
+
+__all__ = ["start", "workspace"]
