@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["ConsoleApp", "OpenOperator"]
 
 OpenOperator = Callable[[], Awaitable[Operator]]
-QUIET = frozenset({"capability.plan", "capability.inspect", "trust.show"})
+QUIET = frozenset({"audit.query", "capability.plan", "capability.inspect", "trust.show"})
 """Commands whose answer is shown in full; the status line only hears of their failures."""
 
 

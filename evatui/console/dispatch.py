@@ -51,6 +51,7 @@ class Dispatch:
         from evatui.console.asking import Asking
         from evatui.console.changing import Changing
         from evatui.console.deciding import Deciding
+        from evatui.console.listing import Listing
         from evatui.console.reading import Reading
         from evatui.console.restarting import Restarting
         from evatui.console.rolling import Rolling
@@ -59,6 +60,7 @@ class Dispatch:
         return {
             **self._own,
             **self.commanding.handlers,
+            **Listing(self._app).handlers,
             **Reading(self._app, self._act).handlers,
             **Changing(self._app, asking).handlers,
             **Deciding(self._app, asking).handlers,

@@ -75,7 +75,11 @@ class Frame:
 
     def _tabs(self, width: int) -> tuple[Line, ...]:
         snapshot = self._scene.snapshot
-        badges = {View.REJECTED: len(snapshot.rejections) + len(snapshot.held) if snapshot else 0}
+        badges = (
+            {View.REJECTED: len(snapshot.rejections) + len(snapshot.held), View.IN_FLIGHT: len(snapshot.calls)}
+            if snapshot
+            else {}
+        )
         views = [(key, title, badges.get(view, 0)) for view, (key, title) in VIEWS.items()]
         shown = self._scene.shown
         return (tabs(views, VIEWS[self._scene.view][1], shown.trail() if shown else EMPTY, width),)
@@ -86,7 +90,7 @@ class Frame:
         shown = self._scene.shown
         if shown is None:
             return (fit(EMPTY, width),)
-        from evatui.console.view.detail import sentence
+        from evatui.console.view.sentence import sentence
 
         return (sentence(shown.subject(), self._scene.look, width),)
 

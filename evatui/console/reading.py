@@ -1,4 +1,4 @@
-"""Actions that change nothing: open, describe, copy, edit, help, leave."""
+"""Actions that change nothing: describe, copy, edit, help, leave."""
 
 from __future__ import annotations
 
@@ -34,20 +34,12 @@ class Reading:
         self._app = app
         self._act = act
         self.handlers: dict[str, Callable[[], None]] = {
-            "open": self._open,
             "menu": self._menu,
             "describe": self._describe,
             "edit": self._edit,
             "copy": self._copy,
             "leave": self._leave,
         }
-
-    def _open(self) -> None:
-        from evatui.console.screens.page import Page
-
-        opened = self._app.pane.opened()
-        if opened is not None:
-            self._app.push_screen(Page(opened.title, opened.source, opened.text))
 
     def _menu(self) -> None:
         from evatui.console.screens.choose import Choose

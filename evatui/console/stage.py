@@ -20,6 +20,7 @@ from evatui.console.theme import ThemedApp
 from evatui.console.view.actions import VIEWS, Action, Actions, View
 from evatui.console.view.header import Link
 from evatui.console.view.ink import EMPTY, Line
+from evatui.console.view.numbers import Numbers
 from evatui.console.view.words import Look
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ class Stage(ThemedApp):
         self.commands: Commands | None = None
         self.snapshot: ConsoleSnapshot | None = None
         self.panes: dict[View, Pane] = {}
+        self.numbers = Numbers()
         self.frame = Frame(self, Link(readonly=readonly))
         self._received = 0.0
         self._tick: Timer | None = None
@@ -62,7 +64,7 @@ class Stage(ThemedApp):
         """Brings the panes, which the first frame does without: they are imported and mounted after it."""
         from evatui.console.panes import all_panes
 
-        self.panes = {pane.view: pane for pane in all_panes(self.look)}
+        self.panes = {pane.view: pane for pane in all_panes(self.look, self.numbers)}
         await self.query_one("#panes").mount_all(self.panes.values())
         self.show_view(self.view)
 
@@ -82,7 +84,9 @@ class Stage(ThemedApp):
             self.frame.link = replace(self.frame.link, dropped=self.frame.link.dropped + snapshot.dropped)
         self.snapshot = snapshot
         self._received = time.monotonic()
-        self.panes[View.AUDIT].show(snapshot, 0.0)
+        self.numbers.learn(snapshot)
+        for pane in self.panes.values():
+            pane.gather(snapshot)
         self._show_pane(0.0)
 
     def _show_pane(self, elapsed: float) -> None:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Mapping
 from dataclasses import replace
 from itertools import islice
-from typing import Any
 
+from evatui.control.audit_rows import audit_row, cleaned
 from evatui.control.capability_rows import capability_row, contested, transition_row
 from evatui.control.idle import idle_rows
 from evatui.control.refusals import rejection_rows
 from evatui.control.snapshot import (
-    AuditRow,
     CallRow,
     CapabilityRow,
     ConsoleSnapshot,
@@ -62,7 +60,7 @@ class View:
             calls=tuple(_call(flight, now) for flight in islice(runtime.calls.flights.values(), _MAX_CALLS)),
             transitions=tuple(transition_row(edge) for edge in registry.trail.recent),
             events=tuple(_clean_event(event) for event in events),
-            audit=tuple(_audit(record) for record in records),
+            audit=tuple(audit_row(record) for record in records),
             dropped=events_lost + records_lost + skipped,
             watch=_watch(runtime),
             health=replace(_indicator(runtime.audit.health), since=runtime.audit.unwell_since),
@@ -135,38 +133,9 @@ def _host_call(flight: Flight) -> str:
     return clean_line(f"{running.fn} {running.target or ''}".strip(), 120) if running else ""
 
 
-def _audit(record: Mapping[str, Any]) -> AuditRow:
-    actor = record.get("actor") or {}
-    return AuditRow(
-        seq=record["seq"],
-        at=record["at"],
-        code=record["code"],
-        outcome=record["outcome"],
-        actor=clean_line(str(actor.get("id") or actor.get("type") or ""), 64),
-        capability_id=clean_line(str(record.get("capability_id") or "")),
-        capability=clean_line(str(record.get("capability") or "")),
-        generation=str(record.get("generation") or ""),
-        request_id=clean_line(str(record.get("request_id") or ""), 64),
-        duration_us=int(record.get("duration_us") or 0),
-        error_kind=str(record.get("error_kind") or ""),
-        record=_cleaned(record),
-    )
-
-
 def _clean_event(event: Event) -> Event:
-    cleaned = _cleaned(redact(dict(event.payload)))
-    return Event(event.seq, event.event_id, clean_line(event.topic), event.at, event.actor, event.cause, cleaned)
-
-
-def _cleaned(value: Any) -> Any:
-    """Text anywhere in a JSON-like value, safe to show."""
-    if isinstance(value, str):
-        return clean_line(value, 4000)
-    if isinstance(value, Mapping):
-        return {clean_line(str(key)): _cleaned(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_cleaned(item) for item in value]
-    return value
+    payload = cleaned(redact(dict(event.payload)))
+    return Event(event.seq, event.event_id, clean_line(event.topic), event.at, event.actor, event.cause, payload)
 
 
 def _watch(runtime: Runtime) -> Indicator:

@@ -46,7 +46,9 @@ class FakeOperator:
         self.pulls.append(since)
         fresh = tuple(row for row in self.current.audit if row.seq > since.audit)
         last = self.current.audit[-1].seq if self.current.audit else 0
-        return replace(self.current, audit=fresh, cursor=Cursor(since.events, max(last, since.audit)))
+        events = tuple(event for event in self.current.events if event.seq > since.events)
+        newest = events[-1].seq if events else since.events
+        return replace(self.current, audit=fresh, events=events, cursor=Cursor(newest, max(last, since.audit)))
 
     def on_change(self, notify: Callable[[], None]) -> None:
         self._notify = notify

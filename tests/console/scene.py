@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from evatui.control.deciding import HeldRow
@@ -18,8 +19,11 @@ from evatui.control.snapshot import (
     RuntimeInfo,
     Transition,
 )
+from evatui.kernel.model.call import KERNEL, Actor, CallerType
 from evatui.kernel.model.diagnostic import Diagnostic, Reason, Span
+from evatui.kernel.model.event import Event
 from evatui.kernel.model.lifecycle import State
+from evatui.kernel.model.progress import Progress
 
 DAY = "2026-05-04"
 DIGEST = "9f2c4e11d0a7"
@@ -216,6 +220,31 @@ def capabilities() -> tuple[CapabilityRow, ...]:
     )
 
 
+def calls() -> tuple[CallRow, ...]:
+    """One that has nearly used up its time on a version that drains, one in a host call, and one that waits."""
+
+    def call(number: int, id: str, generation: str, elapsed_ms: float, **more: Any) -> CallRow:
+        fields: dict[str, Any] = {
+            "caller": "rico",
+            "started_at": at("14:02:10"),
+            "deadline_ms": 30_000.0,
+            "generation": f"{id}@1.2.0" if generation else "",
+        }
+        return CallRow(
+            request_id=f"req_{number:024x}",
+            capability_id=id,
+            number=generation,
+            elapsed_ms=elapsed_ms,
+            **(fields | more),
+        )
+
+    return (
+        call(1, "repo-summary", "g41", 26_400.0, host_call="fs_read_text src/main.lua"),
+        call(2, "repo-summary", "g42", 1_200.0, progress=Progress(4, 10, "reading src")),
+        call(3, "weather-radar", "", 400.0, queued=True, caller="mcp:desk"),
+    )
+
+
 def scene(**changes: Any) -> ConsoleSnapshot:
     rows = capabilities()
     fields: dict[str, Any] = {
@@ -236,20 +265,9 @@ def scene(**changes: Any) -> ConsoleSnapshot:
             refused(),
             refused("weather-tides", path="capabilities/weather-tides.yaml", serving=None),
         ),
-        "calls": (
-            CallRow(
-                request_id="req_1",
-                capability_id="repo-summary",
-                generation="repo-summary@1.2.0",
-                number="g42",
-                caller="rico",
-                started_at=at("14:02:10"),
-                elapsed_ms=1200.0,
-                deadline_ms=30_000.0,
-            ),
-        ),
+        "calls": (replace(calls()[1], progress=None),),
         "transitions": rows[3].trail,
-        "events": (),
+        "events": reload_events(),
         "audit": (
             record(101, "14:01:40", "topic-normalize", took=940),
             record(102, "14:01:58", "weather-radar", error="HandlerError", took=1_240_000),
@@ -263,3 +281,49 @@ def scene(**changes: Any) -> ConsoleSnapshot:
         "manifests_in": ("capabilities",),
     }
     return ConsoleSnapshot(**(fields | changes))
+
+
+def reload_events(*, seq: int = 1) -> tuple[Event, ...]:
+    """A cold start, a reload, one that is refused, one that waits, a canary that is taken back, and a rollback."""
+    told: list[Event] = []
+
+    def tell(what: str, time: str, id: str, number: int | None, before: int | None = None, **more: Any) -> None:
+        cause = more.pop("cause", None)
+        payload = {
+            "id": id,
+            "generation": name(id, number) if number else None,
+            "from_generation": name(id, before) if before else None,
+            "state": "",
+            "reason": None,
+            "diagnostics": [],
+        }
+        who = Actor(CallerType.USER, "rico") if cause else KERNEL
+        event_id = f"evt_{seq + len(told):024x}"
+        told.append(Event(seq + len(told), event_id, f"/capability/{what}", at(time), who, cause, payload | more))
+
+    def name(id: str, number: int) -> str:
+        return f"{id}@1.2.0+build.20260504.{number:03d}"
+
+    tell("loading", "11:00:00", "repo-summary", None)
+    tell("loaded", "11:00:00", "repo-summary", 41)
+    tell("loading", "13:58:40", "weather-radar", None, 38)
+    diagnostic = {
+        "code": "EVA-204",
+        "message": "unknown key `timeout_s` under `limits`",
+        "spans": [{"file": "capabilities/weather-radar.yaml", "line": 18, "column": 3}],
+    }
+    refusal = {"reason": "manifest_invalid", "diagnostics": [diagnostic]}
+    tell("reload_failed", "13:58:41", "weather-radar", None, 38, **refusal)
+    tell("loading", "13:59:02", "prompt-compose", None, 14)
+    tell("approval_required", "13:59:02", "prompt-compose", 15, 14, reason="approval_required")
+    tell("loading", "14:00:10", "topic-normalize", None, 31)
+    tell("loaded", "14:00:10", "topic-normalize", 39, 31)
+    tell("canary_started", "14:00:10", "topic-normalize", 39, 31, reason="10 %")
+    failed = "fail: 3 of 9 calls failed, 0 of 80 beside it"
+    tell("canary_aborted", "14:01:30", "topic-normalize", 39, 31, reason=failed)
+    tell("draining", "14:01:30", "topic-normalize", 39)
+    tell("loading", "14:02:11", "repo-summary", None, 41)
+    tell("loaded", "14:02:11", "repo-summary", 42, 41)
+    tell("draining", "14:02:11", "repo-summary", 41)
+    tell("draining", "14:02:12", "scale-report", 8, reason="drained", cause="req_0000000000000000000000aa")
+    return tuple(told)

@@ -6,11 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 from evatui.control.operator import CommandFailed
-from evatui.control.snapshot import AuditRow, Beside, CapabilityRow, ConsoleSnapshot, Indicator, RejectionRow
+from evatui.control.snapshot import AuditRow, Beside, CallRow, CapabilityRow, ConsoleSnapshot, Indicator, RejectionRow
+from evatui.kernel.model.call import Actor, CallerType
 from evatui.kernel.model.errors import ErrorKind
+from evatui.kernel.model.event import Event
 from evatui.kernel.model.lifecycle import State
 from tests.console.conftest import Console, OpenConsole
-from tests.console.scene import capability, record, refused, scene, step
+from tests.console.scene import calls, capability, record, refused, scene, step
 
 UNSAFE = {*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)}
 """Control characters and overrides of the writing direction."""
@@ -60,12 +62,38 @@ def entry(seq: int, text: str) -> AuditRow:
     return replace(record(seq, "14:00:00", text, error=text), actor=text, request_id=text, record={text: [text]})
 
 
+def happened(seq: int, text: str) -> Event:
+    payload = {
+        "id": text,
+        "generation": text,
+        "from_generation": text,
+        "reason": text,
+        "diagnostics": [{"code": text, "message": text, "spans": [{"file": text, "line": 1, "column": 1}]}],
+    }
+    actor = Actor(CallerType.USER, text)
+    return Event(seq, f"evt_{seq}", "/capability/reload_failed", "2026-05-04T14:00:00Z", actor, f"req_{text}", payload)
+
+
+def flight(seq: int, text: str) -> CallRow:
+    return replace(
+        calls()[0],
+        request_id=f"{seq} {text}",
+        capability_id=text,
+        generation=text,
+        number=text,
+        caller=text,
+        host_call=text,
+    )
+
+
 def hostile_scene() -> ConsoleSnapshot:
     everything = " ".join(text[:60] for text in HOSTILE.values())
     return scene(
         capabilities=tuple(thing(name, text) for name, text in HOSTILE.items()),
         rejections=tuple(refusal(name, text) for name, text in HOSTILE.items()),
         transitions=(replace(step(1, "14:02:11", everything, 7, None, State.PENDING, everything), reason=everything),),
+        events=tuple(happened(seq, text) for seq, text in enumerate(HOSTILE.values(), 1)),
+        calls=tuple(flight(seq, text) for seq, text in enumerate(HOSTILE.values(), 1)),
         audit=tuple(entry(seq, text) for seq, text in enumerate(HOSTILE.values(), 1)),
         runtime=replace(scene().runtime, host=everything, workspace=everything),
         watch=Indicator(ok=False, word=HOSTILE["escape"]),
@@ -97,7 +125,7 @@ def assert_clean(it: Console) -> None:
 
 async def test_no_row_and_no_detail_lets_it_through(console: OpenConsole) -> None:
     async with console(hostile_scene(), size=(120, 36), answers=hostile_answers()) as it:
-        for view in ("1", "3", "6"):
+        for view in ("1", "2", "3", "5", "6"):
             await it.press(view, "g")
             for _ in HOSTILE:
                 await it.press("j")
@@ -114,7 +142,9 @@ async def test_no_dialog_lets_it_through(console: OpenConsole) -> None:
             ("d",),
             ("enter",),
             ("c", "ctrl+s"),
+            ("2", "enter"),
             ("3", "enter"),
+            ("5", "enter"),
             ("6", "enter"),
         ):
             await it.press(*keys)

@@ -10,13 +10,15 @@ from evatui.console.view.actions import Actions, View
 from evatui.console.view.answer import described, outcome
 from evatui.console.view.card import card
 from evatui.console.view.cli import command_line
-from evatui.console.view.detail import brief, preview, sentence
+from evatui.console.view.detail import brief, preview
 from evatui.console.view.editor import editor_argv, place_of
 from evatui.console.view.empty import empty_registry
 from evatui.console.view.foot import action_rows, footer
 from evatui.console.view.header import Link, header
+from evatui.console.view.in_flight import CALL_COLUMNS
 from evatui.console.view.ink import measure, plain
 from evatui.console.view.payload import first_payload
+from evatui.console.view.reloads import RELOAD_COLUMNS
 from evatui.console.view.rows import (
     AUDIT_COLUMNS,
     REGISTRY_COLUMNS,
@@ -25,6 +27,7 @@ from evatui.console.view.rows import (
     registry_rows,
 )
 from evatui.console.view.sent import Sent
+from evatui.console.view.sentence import sentence
 from evatui.console.view.table import Query, lay_out, shown_columns
 from evatui.console.view.unserved import REJECTED_COLUMNS, rejected_rows
 from evatui.console.view.words import Look, clock, duration
@@ -63,7 +66,7 @@ def test_a_drain_counts_down_by_the_age_of_the_snapshot() -> None:
 
 
 def test_the_wider_the_terminal_the_more_columns_and_never_more_than_fits() -> None:
-    for columns in (REGISTRY_COLUMNS, REJECTED_COLUMNS, AUDIT_COLUMNS):
+    for columns in (REGISTRY_COLUMNS, RELOAD_COLUMNS, REJECTED_COLUMNS, CALL_COLUMNS, AUDIT_COLUMNS):
         before = 0
         for width in (60, 77, 100, 117, 200):
             shown = shown_columns(columns, width)
@@ -214,7 +217,7 @@ def test_the_filter_of_the_registry(query: str, found: list[str]) -> None:
     [("err:", ["102"]), ("err:handler", ["102"]), (">1s", ["102"]), (">10ms", ["102", "103", "104"])],
 )
 def test_the_filter_of_the_audit(query: str, found: list[str]) -> None:
-    rows = [audit_row(row, LOOK) for row in scene().audit]
+    rows = [audit_row(row, LOOK, {}) for row in scene().audit]
     assert [row.key for row in Query.parse(query).select(rows)] == found
 
 

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from textual.containers import Vertical
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.widget import Widget
 
 from evatui.console.view.actions import View
 from evatui.console.view.ink import EMPTY, Ink, Line, join, line
-from evatui.console.view.table import Column
+from evatui.console.view.numbers import Numbers
+from evatui.console.view.table import Column, Level, Row
 from evatui.console.view.words import Look
-from evatui.console.widgets.lines import Source
+from evatui.console.widgets.lines import Lines, Source
 from evatui.console.widgets.row_list import RowList
 from evatui.control.snapshot import ConsoleSnapshot
 
 if TYPE_CHECKING:
     from evatui.console.view.enabled import Subject
 
-__all__ = ["Opened", "Pane"]
+__all__ = ["WIDE", "Opened", "Pane"]
+
+WIDE = 118
+"""Columns of a screen from which on the preview stands beside the list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,22 +38,41 @@ class Opened:
 
 
 class Pane(Vertical):
-    """A list and what stands round it."""
+    """A list, the preview of the selected thing beside or beneath it, and what stands above both."""
 
     view: View
     columns: tuple[Column, ...]
     noun: str
     """What its rows are."""
 
-    def __init__(self, look: Look) -> None:
+    def __init__(self, look: Look, numbers: Numbers) -> None:
         super().__init__(id=self.view.value)
         self.look = look
+        self.numbers = numbers
         self.rows = RowList(self.columns, id=f"{self.view.value}-rows")
+        self.preview = Lines(self.preview_lines, classes="preview")
         self.snapshot: ConsoleSnapshot | None = None
+
+    def compose(self) -> ComposeResult:
+        yield from self.above()
+        with Horizontal(classes="body"):
+            yield self.rows
+            yield self.preview
+
+    def above(self) -> Iterable[Widget]:
+        return ()
+
+    def gather(self, snapshot: ConsoleSnapshot) -> None:
+        """Keeps what the next snapshot will not hold; also while another view is on."""
 
     def show(self, snapshot: ConsoleSnapshot, elapsed: float) -> None:
         """Paints what changed; ``elapsed`` is the snapshot's age in seconds."""
         raise NotImplementedError
+
+    def fill(self, rows: Sequence[Row], empty: Sequence[Line]) -> None:
+        """The rows of the list, or what stands there where there are none."""
+        self.rows.set_rows(rows, empty)
+        self.set_class(not rows, "-empty")
 
     def subject(self) -> Subject:
         """The thing under the cursor, as the newest snapshot has it."""
@@ -60,8 +86,18 @@ class Pane(Vertical):
         """What ``C`` puts on the clipboard."""
         raise NotImplementedError
 
+    def preview_lines(self, width: int) -> list[Line]:
+        """The selected thing, the most important first: a short screen has room for two lines."""
+        return []
+
+    @property
+    def wide(self) -> bool:
+        """Does the preview stand beside the list, with room for all of it?"""
+        return self.app.size.width >= WIDE
+
     def cursor_moved(self) -> None:
         """The list's cursor stands elsewhere."""
+        self.preview.show(self.preview_lines)
 
     def select(self, thing: str) -> bool:
         """Puts the cursor on the row of ``thing``, past a filter that hides it; false where there is none."""
@@ -83,12 +119,17 @@ class Pane(Vertical):
         self.rows.set_follow(not self.rows.follow)
 
     def trail(self) -> Line:
-        """How many rows, and through which filter."""
+        """How many rows, through which filter, from which level on, and how many are marked."""
         rows = self.rows
         if self.snapshot is None:
             return EMPTY
-        if not rows.query_text:
-            return line((f"{rows.total:,} {self.noun}", Ink.DIM))
+        filtered = bool(rows.query_text) or rows.level > Level.DETAIL
+        shown = len(rows.shown) - (rows.lead is not None)
         return join(
-            (line((f"/{rows.query_text.text}/", Ink.KEY)), line((f"{len(rows.shown):,} of {rows.total:,}", Ink.DIM)))
+            (
+                line((f"/{rows.query_text.text}/", Ink.KEY)) if rows.query_text else EMPTY,
+                line((f"≥ {rows.level.name.lower()}", Ink.KEY)) if rows.level > Level.DETAIL else EMPTY,
+                line((f"{len(rows.marks):,} marked", Ink.KEY)) if rows.marks else EMPTY,
+                line((f"{shown:,} of {rows.total:,}" if filtered else f"{rows.total:,} {self.noun}", Ink.DIM)),
+            )
         )

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterable
 
-from textual.app import ComposeResult
-from textual.containers import Horizontal
+from textual.widget import Widget
 
 from evatui.console.panes.pane import Opened, Pane
 from evatui.console.view.actions import View
 from evatui.console.view.detail import brief, last_transition, path_of, preview
 from evatui.console.view.empty import empty_registry
 from evatui.console.view.ink import EMPTY, Line, line, plain
-from evatui.console.view.machine import WIDE, Edge, draw
+from evatui.console.view.machine import Edge, draw
 from evatui.console.view.rows import REGISTRY_COLUMNS, counts_down, registry_rows
 from evatui.console.widgets.lines import Lines
 from evatui.control.snapshot import CallRow, CapabilityRow, ConsoleSnapshot
@@ -39,26 +39,21 @@ class RegistryPane(Pane):
     columns = REGISTRY_COLUMNS
     noun = "capabilities"
 
-    def compose(self) -> ComposeResult:
+    def above(self) -> Iterable[Widget]:
         self._machine = Lines(self._machine_lines, classes="machine")
         self._note = Lines(self._note_lines, classes="note")
-        self._preview = Lines(self._preview_lines, classes="preview")
         self._elapsed = 0.0
-        yield self._machine
-        yield self._note
-        with Horizontal(classes="body"):
-            yield self.rows
-            yield self._preview
+        return (self._machine, self._note)
 
     def show(self, snapshot: ConsoleSnapshot, elapsed: float) -> None:
         self.snapshot, self._elapsed = snapshot, elapsed
-        self.rows.set_rows(registry_rows(snapshot, self.look, elapsed), empty_registry(snapshot))
+        self.fill(registry_rows(snapshot, self.look, elapsed), empty_registry(snapshot))
         self._machine.show(self._machine_lines)
         self.cursor_moved()
 
     def cursor_moved(self) -> None:
         self._note.show(self._note_lines)
-        self._preview.show(self._preview_lines)
+        super().cursor_moved()
 
     def goes_on(self, elapsed: float) -> bool:
         snapshot = self.snapshot
@@ -94,11 +89,11 @@ class RegistryPane(Pane):
         shown = path_of(row, self.look) if own and row else last_transition(self.snapshot, self.look)
         return (line(" ", *shown),)
 
-    def _preview_lines(self, width: int) -> list[Line]:
+    def preview_lines(self, width: int) -> list[Line]:
         row = self.subject()
         if row is None:
             return [EMPTY, EMPTY]
-        if self.app.size.width >= WIDE:
+        if self.wide:
             return preview(row, width, self.look, self._elapsed, self._calls(row))
         return brief(row, width, self.look, self._elapsed, self._calls(row))
 

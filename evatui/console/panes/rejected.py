@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from textual.app import ComposeResult
-
 from evatui.console.panes.pane import Opened, Pane
 from evatui.console.view.actions import View
 from evatui.console.view.card import card
@@ -11,7 +9,6 @@ from evatui.console.view.empty import EMPTY_REJECTED, NOT_FOUND
 from evatui.console.view.ink import Line, plain
 from evatui.console.view.unserved import REJECTED_COLUMNS, rejected_rows
 from evatui.console.view.waiting import held_card, idle_card
-from evatui.console.widgets.lines import Lines
 from evatui.control.deciding import HeldRow, IdleRow
 from evatui.control.snapshot import ConsoleSnapshot, RejectionRow
 
@@ -25,20 +22,11 @@ class RejectedPane(Pane):
     columns = REJECTED_COLUMNS
     noun = "refused, held or idle"
 
-    def compose(self) -> ComposeResult:
-        self._card = Lines(self._card_lines, classes="card")
-        yield self.rows
-        yield self._card
-
     def show(self, snapshot: ConsoleSnapshot, elapsed: float) -> None:
         self.snapshot = snapshot
         rows = rejected_rows(snapshot, self.look)
-        self.rows.set_rows(rows, NOT_FOUND if rows else EMPTY_REJECTED)
-        self.set_class(not rows, "-empty")
+        self.fill(rows, NOT_FOUND if rows else EMPTY_REJECTED)
         self.cursor_moved()
-
-    def cursor_moved(self) -> None:
-        self._card.show(self._card_lines)
 
     def subject(self) -> _Unserved | None:
         if self.snapshot is None:
@@ -56,7 +44,7 @@ class RejectedPane(Pane):
         row = self.subject()
         return "\n".join(plain(part) for part in self._card_of(row, 200)) if row else ""
 
-    def _card_lines(self, width: int) -> list[Line]:
+    def preview_lines(self, width: int) -> list[Line]:
         row = self.subject()
         return self._card_of(row, width) if row else []
 

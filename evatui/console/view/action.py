@@ -17,14 +17,22 @@ __all__ = ["VIEWS", "Action", "Takes", "View"]
 
 class View(StrEnum):
     REGISTRY = "registry"
+    RELOADS = "reloads"
     REJECTED = "rejected"
+    DEVICES = "devices"
+    IN_FLIGHT = "in-flight"
     AUDIT = "audit"
+    EXTENSIONS = "extensions"
 
 
 VIEWS: dict[View, tuple[str, str]] = {
     View.REGISTRY: ("1", "Registry"),
+    View.RELOADS: ("2", "Reloads"),
     View.REJECTED: ("3", "Rejected"),
+    View.DEVICES: ("4", "Devices"),
+    View.IN_FLIGHT: ("5", "In-flight"),
     View.AUDIT: ("6", "Audit"),
+    View.EXTENSIONS: ("7", "Extensions"),
 }
 """Key and title of each view."""
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
 from evatui.console.view.answer import rendered_lines
-from evatui.console.view.ink import EMPTY, Ink, Line, line, wrap
+from evatui.console.view.ink import EMPTY, Ink, Line, join, line, wrap
 from evatui.console.view.words import Look, clock
 from evatui.control.snapshot import AuditRow, RejectionRow
 from evatui.kernel.model.diagnostic import Diagnostic
 
-__all__ = ["card", "record", "record_text"]
+__all__ = ["card", "record", "record_brief", "record_text"]
 
 _DIFFERENCE = {"+": Ink.OK, "-": Ink.BAD, "@": Ink.INFO}
 
@@ -52,6 +53,24 @@ def record(row: AuditRow, width: int) -> list[Line]:
     """The whole record, as JSON."""
     text = record_text(row)
     return [part for piece in text.split("\n") for part in wrap(_named(piece), width, "    ")]
+
+
+def record_brief(row: AuditRow, numbers: Mapping[str, str], look: Look) -> list[Line]:
+    """The preview of a short screen: two lines."""
+    number = numbers.get(row.generation) or row.generation
+    details = row.record.get("details")
+    first = join(
+        (
+            line((f"#{row.seq}", Ink.DIM), f" {row.code}", (f" {row.capability_id}", Ink.STRONG)),
+            line((number, Ink.PLAIN)),
+            line((f"by {row.actor}", Ink.DIM)),
+            line((clock(row.at, look, millis=True), Ink.DIM)),
+        )
+    )
+    told = json.dumps(details, ensure_ascii=False, default=str) if details else ""
+    calls = len(row.record.get("host_calls") or ())
+    made = f"{calls} host call{'' if calls == 1 else 's'}" if calls else ""
+    return [first, join((line((row.error_kind, Ink.BAD)), line(row.request_id), line((made, Ink.DIM)), line(told)))]
 
 
 def record_text(row: AuditRow) -> str:

@@ -1,4 +1,4 @@
-"""The selected thing in a few lines: the preview beside the list, and the status line's sentence."""
+"""The selected capability: all of it, or in two lines, and its way through the machine."""
 
 from __future__ import annotations
 
@@ -6,18 +6,17 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from evatui.console.view.canary import canary_lines
-from evatui.console.view.ink import EMPTY, Ink, Line, fit, join, line, measure, wrap
+from evatui.console.view.ink import EMPTY, Ink, Line, fit, join, line, wrap
 from evatui.console.view.rows import beside, served
 from evatui.console.view.under_way import furthest, under_way
-from evatui.console.view.words import LABELS, STATE_INKS, WAITS, Look, clock, duration, state_label
-from evatui.control.deciding import HeldRow, IdleRow, PermissionRow
-from evatui.control.snapshot import AuditRow, CallRow, CapabilityRow, ConsoleSnapshot, RejectionRow, Transition
-from evatui.kernel.model.lifecycle import State
+from evatui.console.view.words import LABELS, STATE_INKS, Look, clock, state_label
+from evatui.control.deciding import PermissionRow
+from evatui.control.snapshot import CallRow, CapabilityRow, ConsoleSnapshot, Transition
 
 if TYPE_CHECKING:
-    from evatui.console.view.enabled import Subject
+    pass
 
-__all__ = ["brief", "last_transition", "path_of", "preview", "sentence"]
+__all__ = ["brief", "is_moved", "last_transition", "path_of", "preview", "where"]
 
 
 def preview(
@@ -84,17 +83,18 @@ def _may(item: PermissionRow, width: int) -> Sequence[Line]:
 
 def _runs(row: CapabilityRow) -> Line:
     """Where its code runs, and why there where that is not the usual place."""
-    if row.isolation == "process" or _moved(row):
+    if row.isolation == "process" or is_moved(row):
         where = "in a process of its own" if row.isolation == "process" else "in the runtime's process"
-        return line((where, Ink.WARN if _moved(row) else Ink.PLAIN), (f": {row.isolation_why}", Ink.DIM))
+        return line((where, Ink.WARN if is_moved(row) else Ink.PLAIN), (f": {row.isolation_why}", Ink.DIM))
     return line("in the runtime's process") if row.isolation else EMPTY
 
 
-def _where(row: CapabilityRow) -> str:
+def where(row: CapabilityRow) -> str:
+    """In which process it runs, and why."""
     return f"{row.isolation.replace('_', '-')}: {row.isolation_why}"
 
 
-def _moved(row: CapabilityRow) -> bool:
+def is_moved(row: CapabilityRow) -> bool:
     """Was it moved out of the runtime's process for what it did, or should it have been?"""
     return "demoted" in row.marks or "demotion failed" in row.marks
 
@@ -130,7 +130,7 @@ def brief(
         )
     )
     also = join((beside(item, look, elapsed) for item in row.beside), "  ")
-    rest = line((row.reason or (_where(row) if _moved(row) else row.description), Ink.PLAIN))
+    rest = line((row.reason or (where(row) if is_moved(row) else row.description), Ink.PLAIN))
     return [first, join((furthest(calls), also)) or rest or path_of(row, look)]
 
 
@@ -166,87 +166,3 @@ def last_transition(snapshot: ConsoleSnapshot, look: Look) -> Line:
         (LABELS[step.new], STATE_INKS[step.new]),
         (f"  by {step.actor}{why}", Ink.DIM),
     )
-
-
-def sentence(subject: Subject, look: Look, width: int) -> Line:
-    """What it is, why, since when, and which key goes on from here; a long why is cut, never the keys."""
-    if isinstance(subject, CapabilityRow):
-        what, why, since, keys = _about_capability(subject, look)
-    elif isinstance(subject, RejectionRow):
-        what, why, since, keys = _about_rejection(subject, look)
-    elif isinstance(subject, HeldRow):
-        what, why, since, keys = _about_held(subject, look)
-    elif isinstance(subject, IdleRow):
-        what, why, since, keys = line((f"· {subject.path}", Ink.STRONG)), line(subject.why), EMPTY, _keys("e", "editor")
-    elif isinstance(subject, AuditRow):
-        what, why, since, keys = _about_record(subject)
-    else:
-        return fit(EMPTY, width)
-    tail = join((since, keys))
-    room = max(0, width - measure(tail) - 2)
-    return fit(join((_within(join((what, why)), room), tail)), width)
-
-
-def _within(content: Line, width: int) -> Line:
-    """``content`` cut to at most ``width`` cells, not padded."""
-    return content if measure(content) <= width else fit(content, width)
-
-
-_About = tuple[Line, Line, Line, Line]
-
-
-def _about_capability(row: CapabilityRow, look: Look) -> _About:
-    what = join((state_label(row.state, look), line((row.id, Ink.STRONG))))
-    since = line((f"since {clock(row.since, look)}", Ink.DIM))
-    refused = next((item for item in row.beside if item.what == "refused"), None)
-    if refused:
-        why = line(("disk refused ", Ink.BAD), (f"{refused.code} {refused.place}", Ink.BAD))
-        return what, why, since, _keys("3", "why", "e", "editor")
-    held = next((item for item in row.beside if item.what == "held"), None)
-    if held:
-        why = line((f"{held.number} {WAITS[held.waits_for]} {held.code}", Ink.WARN))
-        return what, why, since, _keys("3", "why", *_decide(held.waits_for))
-    if row.generation is None:
-        return (
-            what,
-            line(row.reason),
-            since,
-            _keys("3", "why") if row.state is State.REJECTED else _keys("a", "actions"),
-        )
-    why = line(row.reason) if row.reason else line((_where(row), Ink.WARN)) if _moved(row) else served(row)
-    return what, why, since, _keys("c", "call", "d", "describe")
-
-
-def _about_rejection(row: RejectionRow, look: Look) -> _About:
-    first = row.diagnostics[0] if row.diagnostics else None
-    why = f"{first.code} {first.message}" if first else ""
-    meanwhile = f"{row.serving} serves" if row.serving else "nothing serves"
-    since = line((f"since {clock(row.at, look)}, {meanwhile}", Ink.DIM))
-    return line((f"✗ {row.key}", Ink.BAD)), line(why), since, _keys("enter", "read", "e", "editor")
-
-
-def _about_held(row: HeldRow, look: Look) -> _About:
-    first = row.diagnostics[0] if row.diagnostics else None
-    why = f"{WAITS[row.waits_for]}: {first.code} {first.message}" if first else WAITS[row.waits_for]
-    meanwhile = f"{row.serving} serves" if row.serving else "nothing serves"
-    since = line((f"since {clock(row.since, look)}, {meanwhile}", Ink.DIM))
-    return line((f"◌ {row.id}", Ink.WARN)), line(why), since, _keys("enter", "read", *_decide(row.waits_for))
-
-
-def _decide(waits_for: str) -> tuple[str, str]:
-    """The key that goes on from there."""
-    return {"trust": ("T", "trust"), "restart": ("a", "restart")}.get(waits_for, ("a", "approve"))
-
-
-def _about_record(row: AuditRow) -> _About:
-    took = f" in {duration(row.duration_us / 1000)}" if row.duration_us else ""
-    ink = Ink.BAD if row.error_kind else Ink.PLAIN
-    what = line((f"#{row.seq} ", Ink.DIM), (row.capability_id, Ink.STRONG), f" {row.code}{took}")
-    return what, line((row.error_kind, ink)), line((row.request_id, Ink.DIM)), _keys("enter", "record")
-
-
-def _keys(*words: str) -> Line:
-    spans: list[tuple[str, Ink]] = []
-    for key, label in zip(words[::2], words[1::2], strict=True):
-        spans += [("  " if spans else "", Ink.PLAIN), (key, Ink.KEY), (f" {label}", Ink.DIM)]
-    return line(*spans)

@@ -5,7 +5,16 @@ from __future__ import annotations
 from evatui.console.view.ink import EMPTY, Ink, Line, line
 from evatui.control.snapshot import ConsoleSnapshot
 
-__all__ = ["EMPTY_AUDIT", "EMPTY_REJECTED", "NOT_FOUND", "empty_registry"]
+__all__ = [
+    "EMPTY_AUDIT",
+    "EMPTY_DEVICES",
+    "EMPTY_EXTENSIONS",
+    "EMPTY_IN_FLIGHT",
+    "EMPTY_REJECTED",
+    "EMPTY_RELOADS",
+    "NOT_FOUND",
+    "empty_registry",
+]
 
 
 def empty_registry(snapshot: ConsoleSnapshot) -> list[Line]:
@@ -43,3 +52,44 @@ EMPTY_AUDIT: list[Line] = [
     line("Every call, reload, drain and rollback leaves one. Select a capability (", ("1", Ink.KEY), ") and press "),
     line(("c", Ink.KEY), " to call it."),
 ]
+
+EMPTY_RELOADS: list[Line] = [
+    EMPTY,
+    line(("Nothing was reloaded yet.", Ink.STRONG)),
+    line("Save a manifest, a schema or a script, and its reload is listed here a moment later: from which"),
+    line("generation to which, how long it took, and why it was refused. ", ("enter", Ink.KEY), " shows what differs."),
+]
+
+EMPTY_IN_FLIGHT: list[Line] = [
+    EMPTY,
+    line(("✓ ", Ink.OK), ("No call is in flight.", Ink.STRONG)),
+    line("A call is listed here from the moment it comes until it is answered: its age against its deadline,"),
+    line("its generation, the host call it is in, and who waits in line for a slot. Select a capability"),
+    line(
+        "(",
+        ("1", Ink.KEY),
+        ") and press ",
+        ("c", Ink.KEY),
+        " to call it; ",
+        ("6", Ink.KEY),
+        " has those that have ended.",
+    ),
+]
+
+EMPTY_DEVICES: tuple[Line, ...] = (
+    EMPTY,
+    line(("No devices.", Ink.STRONG)),
+    line("This version of evatui drives none: it opens no port, and no capability can reach one."),
+    line("Here each device would stand with its state, its bus, and the capability that owns it."),
+    EMPTY,
+    line(("What this machine has, and may use: ", Ink.DIM), ("eva doctor", Ink.INFO)),
+)
+
+EMPTY_EXTENSIONS: tuple[Line, ...] = (
+    EMPTY,
+    line(("No extensions.", Ink.STRONG)),
+    line("This version of evatui loads neither skills nor plugins, and lists no MCP server here."),
+    line("Here each would stand with the layer that it comes from, what it shadows, and its tools."),
+    EMPTY,
+    line(("What a capability may do today: ", Ink.DIM), ("1", Ink.KEY), (" and ", Ink.DIM), ("d", Ink.KEY)),
+)

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 from evatui.kernel.model.lifecycle import State
 
 if TYPE_CHECKING:
+    from evatui.console.view.older import Older
+    from evatui.console.view.timeline import Reload
     from evatui.control.deciding import HeldRow, IdleRow
-    from evatui.control.snapshot import AuditRow, CapabilityRow, ConsoleSnapshot, RejectionRow
+    from evatui.control.snapshot import AuditRow, CallRow, CapabilityRow, ConsoleSnapshot, RejectionRow
 
-    Subject = CapabilityRow | RejectionRow | HeldRow | IdleRow | AuditRow | None
+    Subject = CapabilityRow | Reload | RejectionRow | HeldRow | IdleRow | CallRow | AuditRow | Older | None
     """The thing under the cursor."""
 
     Enabled = Callable[[ConsoleSnapshot | None, Subject], str | None]
@@ -187,11 +189,7 @@ def is_callable(row: CapabilityRow) -> str | None:
 def editable(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | None:
     if missing := selected(snapshot, subject):
         return missing
-    from evatui.control.snapshot import AuditRow
-
-    if isinstance(subject, AuditRow):
-        return "a record has no source"
-    return None if subject and subject.path else "its file is not known"
+    return None if getattr(subject, "path", "") else "it has no file of its own; o goes to its capability"
 
 
 def described(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | None:

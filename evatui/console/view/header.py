@@ -17,6 +17,8 @@ __all__ = ["Link", "header", "tabs"]
 
 _COUNTED = (State.ACTIVE, State.DRAINING, State.REJECTED, State.DISABLED)
 
+_SHORT = {"In-flight": "Fly"}
+
 _LOUD = {("audit", "unavailable"): "CALLS REFUSED"}
 """What a word means for whoever calls, where that is more than the word says."""
 
@@ -89,12 +91,21 @@ def _indicator(name: str, indicator: Indicator, look: Look) -> Line:
 
 
 def tabs(views: Sequence[tuple[str, str, int]], current: str, trail: Line, width: int) -> Line:
-    """Keys, names and badge numbers of the views, and on the right where one is."""
-    shown = []
-    for key, title, badge in views:
-        text = f" {key} {title}" + (f"({badge})" if badge else "") + " "
-        shown.append(line((text, Ink.HERE if title == current else Ink.WARN if badge else Ink.DIM)))
-    return _ends(join(shown, ""), trail, width)
+    """Keys, names and badge numbers of the views, and on the right where one is.
+
+    Where they have no room, the names of those that are not on are cut to three letters.
+    """
+    room = width - measure(trail) - 1
+    whole, cut = (join((_tab(*view, current, short=short) for view in views), "") for short in (False, True))
+    return _ends(whole if measure(whole) <= room else cut, trail, width)
+
+
+def _tab(key: str, title: str, badge: int, current: str, *, short: bool) -> Line:
+    here = title == current
+    name = _SHORT.get(title, title[:3]) if short and not here else title
+    text = f" {key} {name}" + (f"({badge})" if badge else "") + " "
+    loud = badge and title != "In-flight"
+    return line((text, Ink.HERE if here else Ink.WARN if loud else Ink.DIM))
 
 
 def _ends(left: Line, right: Line, width: int) -> Line:

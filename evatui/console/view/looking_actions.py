@@ -55,8 +55,8 @@ LOOKING: tuple[Action, ...] = (
     Action(id="sort", key="s", label="sort", help="By the next column", group="Finding"),
     Action(id="sort.reverse", key="S", label="reverse", help="Turn the order round", group="Finding"),
     Action(
-        id="follow", key="f", label="follow", help="Stay at the newest record", group="Finding",
-        views=frozenset({View.AUDIT}), in_footer=True,
+        id="follow", key="f", label="follow", help="Stay at the newest row", group="Finding",
+        views=frozenset({View.RELOADS, View.AUDIT}), in_footer=True,
     ),
     Action(
         id="help", key="question_mark,f1", shown_key="?", label="help",

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from evatui.console.view.canary import canary_brief
 from evatui.console.view.ink import EMPTY, Ink, Line, join, line
-from evatui.console.view.table import Column, Row
+from evatui.console.view.numbers import number_of
+from evatui.console.view.table import Column, Level, Row
 from evatui.console.view.words import WAITS, Look, clock, count, duration, seconds, state_label
 from evatui.control.snapshot import AuditRow, Beside, CapabilityRow, ConsoleSnapshot
 from evatui.kernel.model.ids import fold
@@ -41,13 +44,14 @@ _STATE_ORDER = {
 
 AUDIT_COLUMNS = (
     Column(title="TIME", width=12),
-    Column(title="WHAT", width=22, flex=1),
-    Column(title="CAPABILITY", width=14, flex=3),
-    Column(title="GEN", width=24, need=112),
+    Column(title="WHAT", width=19, flex=1),
+    Column(title="CAPABILITY", width=12, flex=3),
+    Column(title="GEN", width=6),
     Column(title="TOOK", width=7, right=True),
-    Column(title="ERROR", width=13, flex=1),
+    Column(title="ERROR", width=11, flex=1),
     Column(title="ACTOR", width=8, flex=1, need=88),
 )
+_LEVELS = {"intent": Level.DETAIL, "denied": Level.WARN, "unknown": Level.WARN, "error": Level.ERROR}
 _OUTCOMES = {
     "ok": ("✓", Ink.OK),
     "error": ("✗", Ink.BAD),
@@ -91,9 +95,18 @@ def _registry_row(row: CapabilityRow, look: Look, elapsed: float) -> Row:
             row.since,
         ),
         folded=folded(
-            row.id, row.name, row.kind, row.state.value, row.version, row.path, row.script, row.reason, *row.marks
-        )
-        + f" cap:{row.id} gen:{row.number} kind:{row.kind} state:{row.state}".casefold(),
+            row.id,
+            row.name,
+            row.version,
+            row.path,
+            row.script,
+            row.reason,
+            *row.marks,
+            cap=row.id,
+            gen=tuple(item.number for item in row.generations),
+            kind=row.kind,
+            state=row.state.value,
+        ),
     )
 
 
@@ -140,8 +153,9 @@ def counts_down(snapshot: ConsoleSnapshot) -> bool:
     return any(item.seconds_left is not None for row in snapshot.capabilities for item in row.beside)
 
 
-def audit_row(row: AuditRow, look: Look) -> Row:
-    """A record as a line; its key is its sequence number."""
+def audit_row(row: AuditRow, look: Look, numbers: Mapping[str, str]) -> Row:
+    """A record as a line; its key is its sequence number. ``numbers`` names generations by their ids."""
+    number = number_of(row.generation, numbers)
     sign, ink = _OUTCOMES.get(row.outcome, ("·", Ink.PLAIN))
     took = row.duration_us / 1000
     return Row(
@@ -150,7 +164,7 @@ def audit_row(row: AuditRow, look: Look) -> Row:
             line((clock(row.at, look, millis=True), Ink.DIM)),
             line((f"{sign} ", ink), row.code),
             line((row.capability_id or row.capability, Ink.STRONG)),
-            line((row.generation.rpartition("@")[2], Ink.DIM)),
+            line((number, Ink.DIM)),
             line((duration(took) if row.duration_us else "", Ink.PLAIN)),
             line((row.error_kind, Ink.BAD)),
             line((row.actor, Ink.DIM)),
@@ -164,13 +178,37 @@ def audit_row(row: AuditRow, look: Look) -> Row:
             row.error_kind,
             row.actor,
         ),
-        folded=folded(row.capability_id, row.capability, row.code, row.outcome, row.actor, row.request_id)
-        + f" cap:{row.capability_id} gen:{row.generation}".casefold()
-        + (f" err:{row.error_kind}".casefold() if row.error_kind else ""),
+        folded=folded(
+            row.capability,
+            row.code,
+            row.outcome,
+            row.actor,
+            cap=row.capability_id,
+            gen=(number, row.generation),
+            req=row.request_id,
+            err=row.error_kind,
+        ),
         weight_ms=took,
+        level=_LEVELS.get(row.outcome, Level.INFO),
     )
 
 
-def folded(*words: str) -> str:
-    """What a filter looks through."""
-    return " ".join(filter(None, words)).casefold()
+def folded(
+    *words: str,
+    cap: str | None = "",
+    gen: Sequence[str] = (),
+    req: str = "",
+    err: str = "",
+    kind: str = "",
+    state: str = "",
+) -> str:
+    """What a filter looks through; every field ends in a blank, so that a whole one can be told from a longer one."""
+    fields = (
+        f"cap:{cap}" if cap else "",
+        *(f"gen:{number}" for number in gen if number),
+        f"req:{req}" if req else "",
+        f"err:{err}" if err else "",
+        f"kind:{kind}" if kind else "",
+        f"state:{state}" if state else "",
+    )
+    return "".join(f"{word} " for word in (*words, *fields) if word).casefold()

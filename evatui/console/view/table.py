@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from enum import IntEnum
 
 from evatui.console.view.ink import Ink, Line, fit, line
 
-__all__ = ["Column", "Query", "Row", "head", "lay_out", "shown_columns"]
+__all__ = ["Column", "Level", "Query", "Row", "head", "lay_out", "shown_columns"]
 
 _GAP = 2
 
@@ -24,6 +25,15 @@ class Column:
     need: int = 0
 
 
+class Level(IntEnum):
+    """How much a row matters; a list shows those from one level on."""
+
+    DETAIL = 0
+    INFO = 1
+    WARN = 2
+    ERROR = 3
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
     """``cells`` for every column, also the hidden ones; ``order`` what each column sorts by."""
@@ -35,6 +45,9 @@ class Row:
     """Case-folded text that the filter looks through, with words such as ``gen:g41``."""
     weight_ms: float | None = None
     """What ``>1s`` compares."""
+    level: Level = Level.INFO
+    whole: Line | None = None
+    """In the place of the cells, over the whole width."""
 
 
 def shown_columns(columns: Sequence[Column], width: int) -> tuple[tuple[int, int], ...]:
@@ -54,6 +67,8 @@ def shown_columns(columns: Sequence[Column], width: int) -> tuple[tuple[int, int
 
 def lay_out(row: Row, columns: Sequence[Column], shown: Sequence[tuple[int, int]]) -> Line:
     """The row as one line, cells at fixed places."""
+    if row.whole is not None:
+        return fit(row.whole, sum(width for _, width in shown) + _GAP * (len(shown) - 1))
     return _spaced([fit(row.cells[index], width, right=columns[index].right) for index, width in shown])
 
 
@@ -81,7 +96,10 @@ _UNITS = {"µs": 0.001, "us": 0.001, "ms": 1.0, "s": 1000.0}
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A filter: every word must be found; ``!word`` must not be; ``>1s`` wants a longer duration."""
+    """A filter: every word must be found; ``!word`` must not be; ``>1s`` wants a longer duration.
+
+    A field with its value begins like that; a generation or a request is the whole of it: ``gen:4`` is not g41.
+    """
 
     text: str
     wanted: tuple[str, ...]
@@ -95,9 +113,9 @@ class Query:
             if match := _LONGER.fullmatch(word):
                 longer = float(match[1]) * _UNITS[match[2]]
             elif word.startswith("!"):
-                unwanted += [word[1:]] if len(word) > 1 else []
+                unwanted += [_whole(word[1:])] if len(word) > 1 else []
             else:
-                wanted.append(word)
+                wanted.append(_whole(word))
         return cls(text, tuple(wanted), tuple(unwanted), longer)
 
     def __bool__(self) -> bool:
@@ -113,3 +131,11 @@ class Query:
         if self.longer_ms is not None:
             found = [row for row in found if row.weight_ms is not None and row.weight_ms > self.longer_ms]
         return found
+
+
+def _whole(word: str) -> str:
+    name, found, value = word.partition(":")
+    if not value or name not in ("gen", "req"):
+        return word
+    number = "g" if name == "gen" and value.isdigit() else ""
+    return f"{name}{found}{number}{value} "

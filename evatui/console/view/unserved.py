@@ -46,8 +46,7 @@ def _rejected_row(row: RejectionRow, look: Look) -> Row:
             line((clock(row.at, look), Ink.DIM)),
         ),
         order=(fold(row.key), code, where, row.serving or "", row.at),
-        folded=folded(row.key, row.path, *(f"{item.code} {item.message}" for item in row.diagnostics))
-        + f" cap:{row.id}".casefold(),
+        folded=folded(row.key, row.path, *(f"{item.code} {item.message}" for item in row.diagnostics), cap=row.id),
     )
 
 
@@ -65,8 +64,9 @@ def _held_row(row: HeldRow, look: Look) -> Row:
             line((clock(row.since, look), Ink.DIM)),
         ),
         order=(fold(row.key), code, what, row.serving or "", row.since),
-        folded=folded(row.id, row.path, what, "held", *(f"{item.code} {item.message}" for item in row.diagnostics))
-        + f" cap:{row.id}".casefold(),
+        folded=folded(
+            row.id, row.path, what, "held", *(f"{item.code} {item.message}" for item in row.diagnostics), cap=row.id
+        ),
     )
 
 

@@ -14,7 +14,7 @@ from textual.strip import Strip
 
 from evatui.console.theme import ThemedApp
 from evatui.console.view.ink import EMPTY, Ink, Line, line
-from evatui.console.view.table import Column, Query, Row, head, lay_out, shown_columns
+from evatui.console.view.table import Column, Level, Query, Row, head, lay_out, shown_columns
 from evatui.console.widgets.paint import paint
 
 __all__ = ["RowList"]
@@ -58,6 +58,10 @@ class RowList(ScrollView, can_focus=True):
         self.empty: Sequence[Line] = ()
         """What stands in the place of rows where there are none."""
         self.query_text = Query.parse("")
+        self.lead: Row | None = None
+        """Stands before all others, whatever the filter and the order: what enter does there is the pane's."""
+        self.level = Level.DETAIL
+        """Rows of less weight are not shown."""
         self.marks: frozenset[str] = frozenset()
         self.sorted_by: int | None = None
         self.reverse = False
@@ -97,6 +101,28 @@ class RowList(ScrollView, can_focus=True):
         if self.query_text:
             self._pattern = self.query_text
         self._arrange()
+
+    def show_from(self, level: Level) -> None:
+        """Only rows of that level and above."""
+        self.level = level
+        self._arrange()
+
+    def mark(self, keys: frozenset[str]) -> None:
+        """Exactly these rows are marked from now on, shown or not."""
+        changed, self.marks = self.marks ^ keys, keys
+        for index in range(self.scroll_offset.y, min(self.scroll_offset.y + self.size.height, len(self._visible))):
+            if self._visible[index].key in changed:
+                self.refresh_line(index + 1)
+
+    def mark_here(self) -> None:
+        """Marks the row under the cursor, or unmarks it, and goes on to the next one."""
+        if self._key is not None and self._key != (self.lead.key if self.lead else None):
+            self.mark(self.marks ^ {self._key})
+            self.move(1)
+
+    def mark_shown(self) -> None:
+        """Marks every row that passes the filter."""
+        self.mark(self.marks | {row.key for row in self._visible if row is not self.lead})
 
     def sort(self, column: int | None, *, reverse: bool = False) -> None:
         """Sorts by a column, or by the order in which rows were given."""
@@ -156,9 +182,13 @@ class RowList(ScrollView, can_focus=True):
 
     def _arrange(self) -> None:
         rows = self.query_text.select(self._rows) if self.query_text else self._rows
+        if self.level > Level.DETAIL:
+            rows = [row for row in rows if row.level >= self.level]
         if self.sorted_by is not None:
             column = self.sorted_by
             rows = sorted(rows, key=lambda row: row.order[column], reverse=self.reverse)
+        if self.lead is not None:
+            rows = [self.lead, *rows]
         before, self._visible = self._visible, rows
         cursor_before, offset = self._cursor, self.scroll_offset.y
         on_screen = self._cursor - offset

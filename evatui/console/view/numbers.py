@@ -1,0 +1,38 @@
+"""The short names of generations: what a record calls by its id, a person knows as g41."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from evatui.control.snapshot import CapabilityRow, ConsoleSnapshot
+
+__all__ = ["Numbers", "number_of"]
+
+
+class Numbers:
+    """Learns from every snapshot, and forgets nothing that may still stand on the screen."""
+
+    def __init__(self) -> None:
+        self._rows: dict[str, CapabilityRow] = {}
+        self._known: dict[str, str] = {}
+
+    @property
+    def known(self) -> Mapping[str, str]:
+        """By the id of the generation."""
+        return self._known
+
+    def learn(self, snapshot: ConsoleSnapshot) -> bool:
+        """Whether there was anything new."""
+        before = len(self._known)
+        for row in snapshot.capabilities:
+            if self._rows.get(row.id) is not row:
+                self._rows[row.id] = row
+                self._known |= {item.id: item.number for item in row.generations}
+                if row.generation and row.number:
+                    self._known[row.generation] = row.number
+        return len(self._known) > before
+
+
+def number_of(generation: str, numbers: Mapping[str, str]) -> str:
+    """``g41``; where that is not known, what tells its id from its like."""
+    return numbers.get(generation) or generation.rpartition("@")[2].rpartition(".")[2]
