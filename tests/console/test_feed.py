@@ -99,7 +99,7 @@ async def test_each_pull_goes_on_where_the_last_one_ended() -> None:
     await turn()
     screen.feed.pull_now()
     await turn()
-    assert operator.pulls == [Cursor(0, 0), Cursor(0, 105)]
+    assert operator.pulls == [Cursor(0, 0), Cursor(15, 105)]
     assert [len(snapshot.audit) for snapshot in screen.shown] == [5, 0]
     screen.feed.close()
 

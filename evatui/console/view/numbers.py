@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from evatui.control.snapshot import CapabilityRow, ConsoleSnapshot
+if TYPE_CHECKING:
+    from evatui.control.snapshot import CapabilityRow, ConsoleSnapshot
 
 __all__ = ["Numbers", "number_of"]
 
