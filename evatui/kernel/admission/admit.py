@@ -11,6 +11,7 @@ from typing import Any
 from evatui.kernel.admission.closure import check_integrity, check_schema, check_scripts, shelf_of
 from evatui.kernel.admission.codes import diagnose
 from evatui.kernel.admission.credentials import used
+from evatui.kernel.admission.exposing import check_exposure
 from evatui.kernel.admission.fold import folded
 from evatui.kernel.admission.manifest import Reading, guess_id, read_manifest
 from evatui.kernel.admission.placement import placed, unboxed
@@ -66,6 +67,7 @@ def admit(
     takes, takes_problems = check_schema(reading.raw, "input_schema", snapshot, shelf, report)
     gives, gives_problems = check_schema(reading.raw, "output_schema", snapshot, shelf, report)
     check_scripts(reading.raw, snapshot, report)
+    check_exposure(reading.manifest, report)
     denials = _denials(reading, policy, sandbox, policy_diagnostics)
     found = _by_stage([*report.found, *_unlike(takes_problems, gives_problems), *denials], snapshot)
     manifest = reading.manifest

@@ -9,6 +9,7 @@ from typing import Any
 from evatui.kernel.admission.adapter_codes import ADAPTER_CODES
 from evatui.kernel.admission.example_codes import EXAMPLE_CODES
 from evatui.kernel.admission.manifest_codes import MANIFEST_CODES
+from evatui.kernel.admission.mcp_codes import MCP_CODES
 from evatui.kernel.admission.policy_codes import POLICY_CODES
 from evatui.kernel.model.code import Code
 from evatui.kernel.model.diagnostic import Diagnostic, Span
@@ -16,9 +17,9 @@ from evatui.kernel.workspace.codes import READING_CODES
 
 __all__ = ["CODES", "diagnose", "explain"]
 
-CODES: Mapping[str, Code] = MappingProxyType(
-    {**READING_CODES, **{entry.code: entry for entry in MANIFEST_CODES + POLICY_CODES + ADAPTER_CODES + EXAMPLE_CODES}}
-)
+_OF_ADMISSION = MANIFEST_CODES + POLICY_CODES + ADAPTER_CODES + MCP_CODES + EXAMPLE_CODES
+
+CODES: Mapping[str, Code] = MappingProxyType({**READING_CODES, **{entry.code: entry for entry in _OF_ADMISSION}})
 
 
 def explain(code: str) -> Code | None:

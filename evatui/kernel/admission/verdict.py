@@ -26,6 +26,8 @@ _PLACES = (
     ("isolation",),
     ("state", "schema_version"),
     ("state", "migrations"),
+    ("mcp", "tool_name"),
+    ("mcp", "exposed_name"),
 )
 
 

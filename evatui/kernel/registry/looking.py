@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from evatui.kernel.admission.dependencies import linked
 from evatui.kernel.admission.policy import Policy
 from evatui.kernel.admission.verdict import Candidate, Rejection, Verdict
+from evatui.kernel.model.exposed import handler_name, likeness
 from evatui.kernel.model.ids import fold
 from evatui.kernel.registry.gate import Gate
 from evatui.kernel.registry.plan import Action, Change, change_of, compare, main_verdicts
@@ -100,15 +101,19 @@ class Looking:
         ]
 
     async def _scan(self, changed: frozenset[str] | None, *, settle: bool) -> Scan:
-        scan = await asyncio.to_thread(self._scanner.scan, changed, self._owners())
+        scan = await asyncio.to_thread(self._scanner.scan, changed, self._owners(), self._exposed())
         if settle and self._lost(scan):
             await asyncio.sleep(SETTLE_SECONDS)
-            scan = await asyncio.to_thread(self._scanner.scan, frozenset(), self._owners())
+            scan = await asyncio.to_thread(self._scanner.scan, frozenset(), self._owners(), self._exposed())
         return scan
 
     def _owners(self) -> dict[str, str]:
         serving = (c for c in self._registry.capabilities.values() if c.active is not None)
         return {fold(capability.id): capability.path for capability in serving}
+
+    def _exposed(self) -> dict[str, str]:
+        handlers = ((handler_name(g.manifest), g.candidate.path) for g in self._registry.table.active.values())
+        return {likeness(name): path for name, path in handlers if name is not None}
 
     def _lost(self, scan: Scan) -> bool:
         """Is a file gone that was there: a manifest, or one that a serving version was made of?"""

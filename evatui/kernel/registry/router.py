@@ -19,7 +19,8 @@ from evatui.kernel.registry.table import Table
 
 __all__ = ["absent", "may_answer", "pick", "route", "unserved"]
 
-_OPERATORS = frozenset({CallerType.USER, CallerType.CLI})
+_OPERATORS = frozenset({CallerType.USER, CallerType.CLI, CallerType.MCP})
+"""They may call an MCP handler by the name of its tool; which ones an MCP client may is decided before."""
 _PREFERENCE = (State.DISABLED, State.DRAINING, State.REJECTED, State.UNREGISTERED)
 
 
@@ -60,9 +61,11 @@ def may_answer(key: str, request: CallRequest) -> bool:
 
 
 def _handlers(table: Table, request: CallRequest) -> tuple[str, ...]:
-    """An operator may call an MCP handler by the name of its tool."""
     if request.caller.type not in _OPERATORS:
         return ()
+    if request.provider is not None:
+        named = table.active.get(request.provider)
+        return (request.provider,) if named and _tool(named.manifest) == request.capability else ()
     return tuple(key for key, active in table.active.items() if _tool(active.manifest) == request.capability)
 
 

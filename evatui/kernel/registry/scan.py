@@ -5,14 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from evatui.kernel.admission.adapters import AdaptersResult, apart, load_adapters
 from evatui.kernel.admission.admit import admit, duplicates
+from evatui.kernel.admission.exposing import one_of_a_name
 from evatui.kernel.admission.layer import LayerName
 from evatui.kernel.admission.policy import Policy, PolicyResult, load_policy
 from evatui.kernel.admission.verdict import Candidate, Rejection
 from evatui.kernel.model.adapter import Adapter
 from evatui.kernel.model.diagnostic import Diagnostic
+from evatui.kernel.model.exposed import handler_name
 from evatui.kernel.model.ids import fold
 from evatui.kernel.model.sandbox import SandboxFacts
 from evatui.kernel.registry.kept_policy import KeptPolicy
@@ -32,6 +35,7 @@ __all__ = ["Scan", "Scanner"]
 _FILE_BYTES = 1 << 20
 """Of a policy, and of the manifest of an adapter."""
 _SETTLE_SECONDS = 0.05
+_NOBODY: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,19 +84,24 @@ class Scanner:
         """The paths of those that were there last."""
         return tuple(self._seen)
 
-    def scan(self, changed: frozenset[str] | None, owners: Mapping[str, str]) -> Scan:
+    def scan(
+        self, changed: frozenset[str] | None, owners: Mapping[str, str], exposed: Mapping[str, str] = _NOBODY
+    ) -> Scan:
         """Judges every manifest. ``changed``: re-read these paths, and whatever moved by its signature; None: all.
 
-        ``owners`` maps a folded id to the manifest path of the capability that serves under it. A workspace folder
+        ``owners`` maps a folded id to the manifest path of the capability that serves under it, and ``exposed`` the
+        `likeness` of a name that MCP clients see to that of the handler that serves under that. A workspace folder
         that was made anew is followed; one that is gone says nothing about what is in it, so all stays as it was.
         """
         if not self._tree.follow() and self._last is not None:
             return replace(self._last, problems=(_gone(), *self._last.problems))
         with Visit(self._tree) as visit:
-            self._last = self._judged(visit, changed, owners)
+            self._last = self._judged(visit, changed, owners, exposed)
         return self._last
 
-    def _judged(self, tree: Tree, changed: frozenset[str] | None, owners: Mapping[str, str]) -> Scan:
+    def _judged(
+        self, tree: Tree, changed: frozenset[str] | None, owners: Mapping[str, str], exposed: Mapping[str, str]
+    ) -> Scan:
         found = discover(tree, self._layout)
         if not {*self._policy_signatures[0], *self._adapter_paths} <= {*found.policies, *found.adapters}:
             time.sleep(_SETTLE_SECONDS)  # one that is gone may be a save that has removed the old file already
@@ -113,7 +122,7 @@ class Scanner:
             verdict = self._admitted(snapshot, in_force)
             seen[path] = Seen(snapshot, verdict, policy.epoch)
         self._seen, self._index, self._listed = seen, None, found
-        judged = duplicates([entry.verdict for entry in seen.values()], owners)
+        judged = one_of_a_name(duplicates([entry.verdict for entry in seen.values()], owners), exposed)
         kept, unkept = _apart(adapters, judged)
         return Scan(
             {verdict.path: verdict for verdict in judged},
@@ -268,7 +277,7 @@ def _apart(
 def _ties(candidate: Candidate) -> object:
     """What other capabilities have to do with it."""
     manifest = candidate.manifest
-    return manifest.id, manifest.provides, manifest.permissions.adapters.capabilities
+    return manifest.id, manifest.provides, manifest.permissions.adapters.capabilities, handler_name(manifest)
 
 
 def _has_bytes(tree: Tree, file: SourceFile) -> bool:
