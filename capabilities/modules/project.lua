@@ -13,6 +13,17 @@ local MAX_LISTED = 1000
 -- A manifest allows 1000 host calls by default, and one more would end the call for good.
 local HOST_CALLS = 950
 
+-- Folders below the manifests' that hold something else.
+local NO_MANIFESTS = { policies = true, adapters = true, examples = true, extensions = true }
+
+-- A workspace keeps everything at its top, or all but the schemas under `config/`.
+local LAYOUTS = {
+  { mark = "config/capabilities", settings = "config/eva.yaml", manifests = "config/capabilities",
+    examples = "config/capabilities/examples", scripts = { "config/tools", "config/skills", "config/mcp_handlers" } },
+  { mark = ".", settings = "eva.yaml", manifests = "capabilities", examples = "capabilities/examples",
+    scripts = { "capabilities/tools", "capabilities/skills", "capabilities/mcp_handlers", "capabilities/modules" } },
+}
+
 -- `used` holds the files that a manifest refers to, `owners` the manifest of each id, `requires` the
 -- modules that each script asks for.
 function Project.new(host)
@@ -100,6 +111,27 @@ function Project:files_below(folder, without)
     end
   end
   return files
+end
+
+-- Where the workspace keeps its parts, nil where not even its folder can be listed.
+function Project:layout()
+  for _, layout in ipairs(LAYOUTS) do
+    if self:listing(layout.mark) then
+      return layout
+    end
+  end
+  return nil
+end
+
+-- The paths of the manifests, in order.
+function Project:manifests(layout)
+  local paths = {}
+  for _, path in ipairs(self:files_below(layout.manifests, NO_MANIFESTS)) do
+    if path:sub(-5) == ".yaml" or path:sub(-4) == ".yml" then
+      paths[#paths + 1] = path
+    end
+  end
+  return paths
 end
 
 -- Reads a text; what cannot be read is a finding of the file itself.

@@ -17,16 +17,6 @@ local RANK = { error = 1, warning = 2, info = 3 }
 local WORKSPACE_KEYS = {
   version = true, roots = true, layout = true, runtime = true, watch = true, audit = true, mcp_server = true,
 }
--- Folders below the manifests' that hold something else.
-local NO_MANIFESTS = { policies = true, adapters = true, examples = true, extensions = true }
-
--- A workspace keeps everything at its top, or all but the schemas under `config/`.
-local LAYOUTS = {
-  { mark = "config/capabilities", settings = "config/eva.yaml", manifests = "config/capabilities",
-    examples = "config/capabilities/examples", scripts = { "config/tools", "config/skills", "config/mcp_handlers" } },
-  { mark = ".", settings = "eva.yaml", manifests = "capabilities", examples = "capabilities/examples",
-    scripts = { "capabilities/tools", "capabilities/skills", "capabilities/mcp_handlers", "capabilities/modules" } },
-}
 
 local function ends_with(text, ending)
   return text:sub(-#ending) == ending
@@ -46,10 +36,8 @@ local function check_manifests(project, layout)
     project:report("warning", "manifests_absent", layout.manifests, nil, "there is no such folder: nothing can be loaded")
     return
   end
-  for _, path in ipairs(project:files_below(layout.manifests, NO_MANIFESTS)) do
-    if ends_with(path, ".yaml") or ends_with(path, ".yml") then
-      manifestlint.check(project, path)
-    end
+  for _, path in ipairs(project:manifests(layout)) do
+    manifestlint.check(project, path)
   end
 end
 
@@ -97,15 +85,6 @@ local function check_examples(project, layout)
   end
 end
 
-local function layout_of(project)
-  for _, layout in ipairs(LAYOUTS) do
-    if project:listing(layout.mark) then
-      return layout
-    end
-  end
-  return nil
-end
-
 local function by_place(one, other)
   if one.path ~= other.path then
     return one.path < other.path
@@ -145,7 +124,7 @@ end
 
 local function invoke(ctx, request)
   local project = Project.new(ctx.host)
-  local layout = layout_of(project)
+  local layout = project:layout()
   if not layout then
     -- The checks would only say "missing" of everything.
     local problem = { kind = "PolicyDenied", message = "the workspace cannot be listed", retryable = false }

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
 from evatui.kernel.admission.admit import admit
 from evatui.kernel.admission.policy import Policy, load_policy
 from evatui.kernel.admission.verdict import Candidate, Verdict
-from evatui.kernel.model.permissions import Files, Permissions
+from evatui.kernel.model.permissions import Adapters, Files, Permissions
 from evatui.kernel.workspace.discover import discover
 from evatui.kernel.workspace.files import Tree
 from evatui.kernel.workspace.layout import open_layout
 from evatui.kernel.workspace.snapshot import take_snapshot
 from tests.bundled.harness import ROOT
 
-READS = {"config-validate", "repo-summary"}
+READS = {"config-validate", "repo-summary", "project-summary", "agent-explain", "config-inspect"}
+ASKS = {"project-summary": Adapters(capabilities=("repo.summary", "config.validate_project"))}
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +54,7 @@ def test_only_those_that_look_at_files_may_read_them(verdicts: list[Verdict]) ->
     for verdict in verdicts:
         assert isinstance(verdict, Candidate)
         wanted = Permissions(fs=Files(read=("workspace",))) if verdict.id in READS else Permissions()
+        wanted = replace(wanted, adapters=ASKS.get(verdict.id, wanted.adapters))
         assert verdict.permissions == wanted
 
 

@@ -15,7 +15,7 @@ EXAMPLES = sorted((ROOT / "capabilities/examples").glob("*/*.yaml"))
 
 def name_of(capability_id: str) -> str:
     manifest = yaml.safe_load((ROOT / f"capabilities/{capability_id}.yaml").read_bytes())
-    name: str = manifest["capabilities"][0]
+    name: str = manifest["capabilities"][0] if "capabilities" in manifest else manifest["mcp"]["tool_name"]
     return name
 
 
