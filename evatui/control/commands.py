@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from enum import IntEnum
 from types import MappingProxyType
 
-__all__ = ["COMMANDS", "Command", "Danger", "is_followed"]
+__all__ = ["COMMANDS", "Command", "Danger", "is_followed", "is_tied"]
 
-_CALLS = frozenset({"capability.call", "capability.test"})
+_CALLS = frozenset({"capability.call", "capability.test", "mcp.call"})
 """They end with whoever asked."""
 
 
@@ -38,6 +38,8 @@ class Command:
     """Runs a handler or writes rows; refused by a read-only operator."""
     followed: bool = False
     """Answers what came after an earlier answer; to be asked again whenever `Operator.on_change` says so."""
+    tied: bool = False
+    """It ends with whoever waits for it, even where the operator stays."""
 
     @property
     def order(self) -> bool:
@@ -61,7 +63,6 @@ _ALL = (
     Command("capability.diff", "What changed between two generations, or from one to what the disk holds"),
     Command("capability.graph", "Who calls whom, in which order, and who would miss whom"),
     Command("capability.history", "Every generation of a capability, and which can be gone back to"),
-    Command("call.cancel", "End a call in flight, or all of a generation", Danger.PLAN, True, True),
     Command("capability.test", "Run the examples of a capability, or of all", effects=True),
     Command("capability.plan", "What a reload would change; nothing is switched"),
     Command("capability.reload", "Read the disk again and publish what is sound", Danger.PLAN, True, True),
@@ -99,6 +100,11 @@ _ALL = (
     Command("audit.query", "The audit records that match, by capability, generation, request, actor, code, time"),
     Command("audit.verify", "Is every audit record the one that was written, and in its place"),
     Command("events", "The newest events, or those since a sequence number", followed=True),
+    Command("mcp.identify", "Which MCP client a token is that of"),
+    Command("mcp.tools", "What an MCP client may see, where that has changed", followed=True),
+    Command("mcp.call", "Call a tool on behalf of an MCP client", effects=True, tied=True),
+    Command("mcp.leave", "An MCP client has ended its session"),
+    Command("mcp.server", "What MCP clients may see, and who of them is connected"),
     Command("metrics", "Counts of calls, errors, loads and host calls, as Prometheus reads them"),
 )
 
@@ -107,3 +113,7 @@ COMMANDS: Mapping[str, Command] = MappingProxyType({command.name: command for co
 
 def is_followed(name: str) -> bool:
     return name in COMMANDS and COMMANDS[name].followed
+
+
+def is_tied(name: str) -> bool:
+    return name in COMMANDS and COMMANDS[name].tied

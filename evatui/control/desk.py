@@ -10,6 +10,8 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from evatui.control.answers import status
+from evatui.control.client_sessions import ClientSessions, on_line
+from evatui.control.clients import Clients
 from evatui.control.commands import COMMANDS, is_followed
 from evatui.control.following import following
 from evatui.control.naming import known, meant_by_call, meant_by_id, meant_by_name
@@ -45,7 +47,7 @@ __all__ = ["Desk"]
 
 
 _ANSWERED_WHILE_SHUT = frozenset({"status", "runtime.restart", *filter(is_followed, COMMANDS)})
-_NOT_WAITED_FOR = frozenset({"capability.call", "runtime.restart"})
+_NOT_WAITED_FOR = frozenset({"capability.call", "mcp.call", "runtime.restart"})
 """Calls are drained in their own way."""
 
 Restart = Callable[[Actor], Awaitable[dict[str, Any]]]
@@ -64,6 +66,7 @@ class Desk:
         self._restart = restart
         self._running: Counter[str] = Counter()
         self._quiet = asyncio.Event()
+        self._sessions = ClientSessions(runtime.clock)
         self.serve(runtime)
 
     def serve(self, runtime: Runtime) -> None:
@@ -75,7 +78,6 @@ class Desk:
         self._work: dict[str, Callable[[Params, Actor], Answer]] = {
             "status": self._status,
             "capability.call": self._call,
-            "call.cancel": self._cancel,
             "capability.test": self._test,
             "capability.plan": self._plan,
             "capability.reload": self._reload,
@@ -90,6 +92,7 @@ class Desk:
             **Queries(runtime).answers,
             **orders(runtime),
             **Stored(runtime).work,
+            **Clients(runtime, self._sessions).work,
         }
 
     def shut(self, standing: Indicator) -> None:
@@ -105,11 +108,16 @@ class Desk:
                     await self._quiet.wait()
 
     async def run(
-        self, command: str, params: Params, actor: Actor, on_progress: OnProgress | None = None
+        self,
+        command: str,
+        params: Params,
+        actor: Actor,
+        on_progress: OnProgress | None = None,
+        line: object | None = None,
     ) -> dict[str, Any]:
         """The ``data`` of ``command``. Raises `CommandFailed`, and nothing else.
 
-        ``on_progress`` hears, on this loop, how far the call has come.
+        ``on_progress`` hears, on this loop, how far the call has come. ``line`` is the connection that it came over.
         """
         request_id = ""
         self._running[command] += 1
@@ -126,7 +134,7 @@ class Desk:
                 raise CommandFailed(ErrorKind.UNAVAILABLE, "the runtime ends", retryable=True)
             watched = following(calls, request_id, on_progress) if on_progress else contextlib.nullcontext()
             async with watched:
-                with ordered_by(request_id):
+                with ordered_by(request_id), on_line(line):
                     return await work({**params, "request_id": request_id}, actor)
         except CallFailed as failed:
             error = failed.error
@@ -159,8 +167,9 @@ class Desk:
             self._quiet.set()
             self._ended = self._runtime.clock.monotonic()
 
-    def left(self) -> None:
-        """An operator at the socket has gone."""
+    def left(self, line: object) -> None:
+        """An operator at the socket has gone, and with it whoever was there over this connection."""
+        self._sessions.hung_up(line)
         self._ended = self._runtime.clock.monotonic()
 
     def dropped(self, why: str) -> None:
@@ -174,7 +183,7 @@ class Desk:
 
     def snapshot(self, since: Cursor) -> ConsoleSnapshot:
         """The state of the last runtime where none serves."""
-        return replace(self._view.snapshot(since), standing=self.standing)
+        return replace(self._view.snapshot(since), standing=self.standing, clients=self._sessions.rows)
 
     def _guard(self, command: str, params: Params) -> None:
         """The first of two looks where a command waits for something: those look again, before they change anything."""
@@ -214,9 +223,6 @@ class Desk:
         report = await self._runtime.call(request)
         meant = meant_by_call(self._runtime, request, report)
         return {**report.to_json(), **({"suggestion": meant} if meant else {})}
-
-    async def _cancel(self, params: Params, actor: Actor) -> dict[str, Any]:
-        return self._runtime.cancelling.cancel(read_needed(params, "what"), actor)
 
     async def _route(self, params: Params, actor: Actor) -> dict[str, Any]:
         return routed(self._runtime, _request(params, actor))

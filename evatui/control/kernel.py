@@ -193,6 +193,12 @@ class Kernel:
         return self.desk.standing if self.desk is not None else SERVING
 
     @property
+    def layout(self) -> Layout:
+        """Of the workspace of a kernel that has started."""
+        assert self._runtime is not None
+        return self._runtime.layout
+
+    @property
     def since(self) -> dt.datetime | None:
         """When the runtime began; a restart makes a new one."""
         return self._runtime.since if self._runtime is not None else None

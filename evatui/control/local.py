@@ -9,7 +9,7 @@ from collections.abc import Callable
 from concurrent.futures import CancelledError
 from typing import Any
 
-from evatui.control.commands import COMMANDS, is_followed
+from evatui.control.commands import COMMANDS, is_followed, is_tied
 from evatui.control.kernel import Kernel
 from evatui.control.operator import CommandFailed, OnProgress, lost, refuse_if_readonly
 from evatui.control.snapshot import ConsoleSnapshot, Cursor
@@ -27,11 +27,15 @@ class LocalOperator:
     But for a call in a runtime that does not hold the workspace: it ends with its caller.
     """
 
-    def __init__(self, kernel: Kernel, actor: Actor, *, readonly: bool = False, holds: bool = True) -> None:
+    def __init__(
+        self, kernel: Kernel, actor: Actor, *, readonly: bool = False, holds: bool = True, guest: bool = False
+    ) -> None:
+        """A ``guest`` leaves the kernel to whoever started it."""
         self.readonly = readonly
         self.kernel = kernel
         self._actor = actor
         self._holds = holds
+        self._guest = guest
         self._dirty = threading.Event()
         self._notify: Callable[[], None] | None = None
 
@@ -55,7 +59,7 @@ class LocalOperator:
         except (asyncio.CancelledError, CancelledError):
             if future.cancelled():
                 raise lost(request_id, self.kernel.lost) from None
-            if not self._holds and command == "capability.call":
+            if (not self._holds and command == "capability.call") or is_tied(command):
                 future.cancel()  # a runtime of the moment runs it for nobody else
             raise
 
@@ -87,7 +91,8 @@ class LocalOperator:
         self.kernel.cut()
 
     async def close(self) -> None:
-        await asyncio.to_thread(self.kernel.stop)
+        if not self._guest:
+            await asyncio.to_thread(self.kernel.stop)
 
 
 def _on_this_loop(told: OnProgress) -> OnProgress:

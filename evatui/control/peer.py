@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from evatui.control.commands import COMMANDS, is_followed
+from evatui.control.commands import COMMANDS, Command, is_followed
 from evatui.control.desk import Desk
 from evatui.control.operator import CommandFailed
 from evatui.control.outbox import Outbox
@@ -39,6 +39,8 @@ class Peer:
         self._desk = desk
         self._orders = orders
         self._asked: set[asyncio.Task[None]] = set()
+        self._tied: dict[Any, asyncio.Task[None]] = {}
+        """Requests that may be given up, by their number."""
         self._room = asyncio.Semaphore(_MAX_REQUESTS)
 
     async def attend(self, reader: asyncio.StreamReader) -> None:
@@ -60,11 +62,26 @@ class Peer:
             self.outbox.post({"method": "changed"})
 
     def _begin(self, request: dict[str, Any] | None) -> None:
+        if request is not None and request.get("method") == "cancel":
+            self._give_up(request.get("params"))
+            return
         task = asyncio.get_running_loop().create_task(self._answer(request))
+        known = _command(request)
+        if request is not None and known is not None and known.tied:
+            number = _number(request)
+            self._tied[number] = task
+            task.add_done_callback(lambda _: self._tied.pop(number, None))
         kept = self._orders if _is_order(request) else self._asked
         kept.add(task)
         task.add_done_callback(kept.discard)
         task.add_done_callback(lambda _: self._room.release())
+
+    def _give_up(self, params: Any) -> None:
+        """Nobody waits for that answer any more."""
+        self._room.release()
+        task = self._tied.get(params.get("id")) if isinstance(params, dict) and _number(params) is not None else None
+        if task is not None:
+            task.cancel()
 
     async def _answer(self, request: dict[str, Any] | None) -> None:
         if request is None:
@@ -98,7 +115,7 @@ class Peer:
         if is_followed(command):
             self._watch()
         told = partial(self._progressed, _number(request)) if params.get("progress") is True else None
-        return await self._desk.run(command, arguments, actor, told)
+        return await self._desk.run(command, arguments, actor, told, self)
 
     def _watch(self) -> None:
         self.watches, self._told = True, False
@@ -116,10 +133,14 @@ def _parsed(line: bytes) -> dict[str, Any] | None:
     return request if isinstance(request, dict) else {}
 
 
-def _is_order(request: Mapping[str, Any] | None) -> bool:
+def _command(request: Mapping[str, Any] | None) -> Command | None:
     params = (request or {}).get("params")
     name = params.get("command") if isinstance(params, dict) else None
-    known = COMMANDS.get(name) if isinstance(name, str) else None
+    return COMMANDS.get(name) if isinstance(name, str) else None
+
+
+def _is_order(request: Mapping[str, Any] | None) -> bool:
+    known = _command(request)
     return known is not None and known.order
 
 

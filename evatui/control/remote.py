@@ -10,6 +10,7 @@ from typing import Any
 
 import orjson
 
+from evatui.control.commands import is_tied
 from evatui.control.operator import CommandFailed, OnProgress, lost, refuse_if_readonly
 from evatui.control.snapshot import ConsoleSnapshot, Cursor
 from evatui.control.wire import MAX_ANSWER, MAX_REQUEST, encode, read
@@ -60,7 +61,7 @@ class RemoteOperator:
         asked: dict[str, Any] = {"command": command, "arguments": params, "actor": self._actor.to_json()}
         if on_progress is not None:
             asked["progress"] = True
-        return dict(await self._ask("run", asked, request_id, on_progress))
+        return dict(await self._ask("run", asked, request_id, on_progress, tied=is_tied(command)))
 
     async def snapshot(self, since: Cursor) -> ConsoleSnapshot:
         answer = await self._ask("snapshot", {"events": since.events, "audit": since.audit}, "")
@@ -83,7 +84,13 @@ class RemoteOperator:
             await self._writer.wait_closed()
 
     async def _ask(
-        self, method: str, params: dict[str, Any], request_id: str, on_progress: OnProgress | None = None
+        self,
+        method: str,
+        params: dict[str, Any],
+        request_id: str,
+        on_progress: OnProgress | None = None,
+        *,
+        tied: bool = False,
     ) -> Any:
         if self._reading.done():
             raise self._lost(request_id)
@@ -98,6 +105,10 @@ class RemoteOperator:
             reply = await future
         except ConnectionError:
             raise self._lost(request_id) from None
+        except asyncio.CancelledError:
+            if tied and not self._reading.done():
+                self._writer.write(_line({"jsonrpc": "2.0", "method": "cancel", "params": {"id": number}}))
+            raise
         finally:
             self._waiting.pop(number, None)
             self._following.pop(number, None)

@@ -146,7 +146,7 @@ class Server:
         finally:
             if peer is not None and self._desk is not None:
                 self._peers.discard(peer)
-                self._desk.left()
+                self._desk.left(peer)
                 if outbox.why:
                     self._desk.dropped(outbox.why)
             outbox.close()

@@ -20,10 +20,12 @@ if TYPE_CHECKING:
     from evatui.control.kernel import Kernel
     from evatui.kernel.workspace.home import OperatorHome
 
-__all__ = ["serve"]
+__all__ = ["Beside", "serve"]
 
 _SIGNALS = [getattr(signal, name) for name in ("SIGTERM", "SIGINT", "SIGHUP") if hasattr(signal, name)]
 _TICK_S = 1.0
+
+Beside = Callable[["Kernel"], tuple[dict[str, str], Callable[[], None]]]
 
 
 def serve(
@@ -35,13 +37,15 @@ def serve(
     tell: Callable[[dict[str, Any]], None],
     audit_fd: int | None = None,
     metrics: tuple[str, int] | None = None,
+    beside: Beside | None = None,
 ) -> int:
     """Serves until a signal, or until nobody has called for ``idle_exit_s``; blocking, in the main thread.
 
     ``tell`` gets one mapping a step: ``serving``, ``restarted``, ``down`` where it could not be built anew, ``lost``
     where another runtime took the workspace (then this one ends by itself), ``draining``, ``stopped``. A second signal
     cuts the calls that the first one waits for. ``audit_fd`` gets each audit record as well, ``metrics`` is
-    where they are served over HTTP; ``serving`` tells the URL.
+    where they are served over HTTP; ``serving`` tells the URL. ``beside`` serves something else of the runtime: it
+    gives words for ``serving``, and what ends it.
 
     Returns the exit code. Raises `CommandFailed` where the
     runtime cannot start.
@@ -49,11 +53,14 @@ def serve(
     with _signals() as pipe:
         kernel = start_kernel(layout_of(root, state_dir), writes=True, listens=True, home=home, audit_fd=audit_fd)
         url, stop_metrics = _metered(kernel, metrics)
-        tell({"event": "serving", "pid": os.getpid(), "socket": kernel.address, **({"metrics": url} if url else {})})
+        words, stop_beside = _accompanied(kernel, beside, stop_metrics)
+        told = {**({"metrics": url} if url else {}), **words}
+        tell({"event": "serving", "pid": os.getpid(), "socket": kernel.address, **told})
         number = _wait(pipe, kernel, idle_exit_s, tell)
         if kernel.lost:
             tell({"event": "lost", "cause": kernel.lost})
         tell({"event": "draining", "calls": kernel.in_flight, "at_most_s": kernel.shutdown_s})
+        stop_beside()
         stop_metrics()
         stopping = Thread(target=kernel.stop, name="eva-stop")
         stopping.start()
@@ -74,6 +81,19 @@ def _metered(kernel: Kernel, address: tuple[str, int] | None) -> tuple[str, Call
     try:
         return serve_metrics(lambda: kernel.metrics, address)
     except CommandFailed:
+        kernel.stop()
+        raise
+
+
+def _accompanied(
+    kernel: Kernel, beside: Beside | None, stop: Callable[[], None]
+) -> tuple[dict[str, str], Callable[[], None]]:
+    if beside is None:
+        return {}, lambda: None
+    try:
+        return beside(kernel)
+    except CommandFailed:
+        stop()
         kernel.stop()
         raise
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+from evatui.control.client_sessions import ClientRow
 from evatui.control.deciding import HeldRow, IdleRow, PermissionRow, TrustInfo
 from evatui.kernel.model.diagnostic import Diagnostic
 from evatui.kernel.model.event import Event
@@ -268,3 +269,5 @@ class ConsoleSnapshot:
     trust: TrustInfo = TrustInfo()
     standing: Indicator = Indicator(ok=True)
     """Of the runtime itself: ``restarting``, or ``down`` where it could not be built anew; the rest is what was."""
+    clients: tuple[ClientRow, ...] = ()
+    """Of the MCP server, the one that came first first."""
