@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pkgutil
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -38,6 +39,14 @@ def rooms() -> dict[str, list[str]]:
 
 
 ROOMS = rooms()
+SDK = {"mcp", "mcp_types", "uvicorn", "starlette"}
+"""Of MCP, which takes most of a second to load and picks what a platform has by itself."""
+
+
+def speaks_mcp(module: str) -> bool:
+    source = ROOT / module.replace(".", "/")
+    text = next(path for path in (source / "__init__.py", source.with_suffix(".py")) if path.is_file()).read_text()
+    return re.search(r"^(from|import) (mcp|starlette|uvicorn)\b", text, re.M) is not None
 
 
 def loaded_by(*modules: str, masked: tuple[str, ...] = ()) -> set[str]:
@@ -62,8 +71,10 @@ def test_import_linter_finds_every_wall_standing() -> None:
 
 @pytest.mark.parametrize("room", sorted(ROOMS))
 def test_a_room_opens_without_the_modules_that_only_unix_has(room: str) -> None:
-    loaded = loaded_by(*ROOMS[room], masked=UNIX_ONLY)
-    assert set(ROOMS[room]) <= loaded
+    modules = [module for module in ROOMS[room] if not speaks_mcp(module)]
+    loaded = loaded_by(*modules, masked=UNIX_ONLY)
+    assert set(modules) <= loaded
+    assert not loaded & SDK  # where it is spoken it is loaded when somebody speaks it
     if not room.startswith("evatui.console"):
         assert "textual" not in loaded
 
@@ -90,6 +101,14 @@ def test_a_command_line_that_only_prints_help_loads_nothing_heavy(words: list[st
 def test_a_command_that_asks_a_runtime_loads_no_screen_and_nothing_for_other_commands() -> None:
     loaded = loaded_by("evatui.cli.main", "evatui.cli.capability", "evatui.cli.ending", "evatui.control.remote")
     assert [name for name in (*HEAVY, "mcp", "cryptography") if name in loaded] == []
+
+
+def test_mcp_is_spoken_in_two_rooms_only() -> None:
+    speakers = [module for modules in ROOMS.values() for module in modules if speaks_mcp(module)]
+    assert {name.rpartition(".")[0] if "adapters.mcp" not in name else "evatui.adapters" for name in speakers} <= {
+        "evatui.mcp",
+        "evatui.adapters",
+    }
 
 
 def test_the_model_knows_no_io() -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,6 +15,9 @@ from evatui.cli.given import Folder
 from evatui.cli.options import Settings, Word
 from evatui.cli.screen import Screen
 from evatui.control.opening import operator_home, workspace_root
+
+if TYPE_CHECKING:
+    from evatui.control.kernel import Kernel
 
 __all__ = ["init", "serve"]
 
@@ -49,8 +52,9 @@ def _show_init(screen: Screen, data: dict[str, Any]) -> None:
 @click.option(
     "--metrics", metavar="[HOST:]PORT", help="Serve metrics over HTTP; on the loopback unless HOST says else."
 )
+@click.option("--mcp-http", is_flag=True, help="Serve MCP clients over HTTP as well, where eva.yaml says.")
 @click.pass_obj
-def serve(settings: Settings, idle_exit: float | None, audit_stdout: bool, metrics: str | None) -> int:
+def serve(settings: Settings, idle_exit: float | None, audit_stdout: bool, metrics: str | None, mcp_http: bool) -> int:
     """Hold the workspace without a console, until ctrl+c or SIGTERM."""
     from evatui.control.metering import read_address
     from evatui.control.serving import serve as hold
@@ -73,13 +77,23 @@ def serve(settings: Settings, idle_exit: float | None, audit_stdout: bool, metri
         tell=tell,
         audit_fd=audit_fd,
         metrics=address,
+        beside=_mcp if mcp_http else None,
     )
+
+
+def _mcp(kernel: Kernel) -> tuple[dict[str, str], Callable[[], None]]:
+    from evatui.mcp.serving import serve_beside
+
+    server = serve_beside(kernel)
+    return {"mcp": server.url}, server.stop
 
 
 def _show_step(screen: Screen, step: Mapping[str, Any]) -> None:
     match step["event"]:
         case "serving":
             screen.note(f"● serving as pid {step['pid']}; ctrl+c ends it", "")
+            if "mcp" in step:
+                screen.note(f"● MCP clients at {step['mcp']}", "")
         case "restarted":
             screen.note(f"● restarted, serving as pid {step['pid']}", "")
         case "down":

@@ -21,6 +21,7 @@ _MEMBERS = {
     "explain": Member("evatui.cli.telling:explain", "What a diagnostic code means, and how to mend it."),
     "freeze": Member("evatui.cli.runtime:freeze", "Let what changes by itself wait until thaw."),
     "init": Member("evatui.cli.hosting:init", "Make a workspace from the bundled samples."),
+    "mcp": Member("evatui.cli.mcp:mcp", "Serve capabilities to MCP clients, and see who uses them."),
     "metrics": Member("evatui.cli.telling:metrics_text", "Counts and latencies, as Prometheus reads them."),
     "runtime": Member("evatui.cli.runtime:runtime", "Operate the runtime itself."),
     "schema": Member("evatui.cli.authoring:schema", "JSON Schemas of the files that people write."),
@@ -29,7 +30,6 @@ _MEMBERS = {
     "status": Member("evatui.cli.telling:status", "What holds the workspace, and how it is."),
     "thaw": Member("evatui.cli.runtime:thaw", "Publish what has waited since freeze, and go on."),
     "trust": Member("evatui.cli.trust:trust", "Trust what starts processes, connects or uses secrets here."),
-    "cancel": Member("evatui.cli.cancelling:cancel", "End a call in flight, or all of a generation."),
     "why": Member("evatui.cli.why:why", "How something came to be as it is, and what to do."),
 }
 

@@ -10,7 +10,6 @@ from typing import Any
 __all__ = ["command_line"]
 
 _OWN = {
-    "call.cancel": "cancel",
     "capability.plan": "capability reload --dry-run",
     "capability.revoke": "capability approve",
     "runtime.freeze": "freeze",
@@ -26,7 +25,7 @@ def command_line(command: str, params: Mapping[str, Any]) -> str:
     """``eva capability drain repo-summary``; the parameters as `Operator.run` takes them."""
     words = ["eva", *_OWN.get(command, command.replace(".", " ").replace("_", "-")).split()]
     words += params.get("ids", ())
-    words += [params[name] for name in ("id", "name", "what") if params.get(name)]
+    words += [params[name] for name in ("id", "name") if params.get(name)]
     for option in ("provider", "to", "plan", "digest", "if_generation"):
         if params.get(option):
             words += [f"--{option.replace('_', '-')}", str(params[option])]

@@ -1,0 +1,104 @@
+"""Telling clients that their list of tools has changed, in both eras of the protocol.
+
+Since 2026 a client listens on a stream that it asks for; before, every connection is told. Each client is told of its
+own list only, and of nothing but that it changed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import weakref
+
+from mcp.server.connection import Connection
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
+
+from evatui.control.operator import CommandFailed
+from evatui.mcp.asking import Client
+from evatui.mcp.tools import Lists
+
+__all__ = ["Changes"]
+
+_STREAMS = 64
+"""That one principal may listen on at once."""
+_BACKLOG = 64
+_PAUSE_S = 0.05
+"""Changes that come together are told together."""
+_UNREAD_S = 5.0
+_AGAIN_S = 1.0
+"""Without a runtime there is nobody who would say that there is one again."""
+
+
+class Changes:
+    """Belongs to the loop of the server; `woken` may be called from any thread."""
+
+    def __init__(self, lists: Lists) -> None:
+        self._lists = lists
+        self._told: dict[str | None, str] = {}
+        """The revision that the clients of each principal know, or have been told of."""
+        self._buses: dict[str | None, InMemorySubscriptionBus] = {}
+        self._listening: dict[str | None, ListenHandler] = {}
+        self._connections: weakref.WeakKeyDictionary[Connection, str | None] = weakref.WeakKeyDictionary()
+        self._wake = asyncio.Event()
+        self._loop = asyncio.get_running_loop()
+
+    def listening(self, principal: str | None) -> ListenHandler:
+        """What answers ``subscriptions/listen`` for this principal."""
+        if principal not in self._listening:
+            bus = self._buses[principal] = InMemorySubscriptionBus()
+            self._listening[principal] = ListenHandler(bus, max_subscriptions=_STREAMS, max_buffered_events=_BACKLOG)
+            self._told.setdefault(principal, "")
+            self._wake.set()
+        return self._listening[principal]
+
+    def connected(self, connection: Connection, principal: str | None) -> None:
+        """A client of the era before 2026 has introduced itself."""
+        self._connections[connection] = principal
+        self._told.setdefault(principal, "")
+        self._wake.set()
+
+    def saw(self, principal: str | None, revision: str) -> None:
+        """A client was handed this list; one that differs from what others know is news to them."""
+        if self._told.setdefault(principal, revision) not in ("", revision):
+            self._wake.set()
+
+    def woken(self) -> None:
+        """Something changed."""
+        with contextlib.suppress(RuntimeError):  # the server has ended, and with it whoever wanted to know
+            self._loop.call_soon_threadsafe(self._wake.set)
+
+    async def run(self) -> None:
+        """Until it is cancelled."""
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            for principal in list(self._told):
+                await self._look(principal)
+            await asyncio.sleep(_PAUSE_S)
+
+    def close(self) -> None:
+        """Every stream ends in good order."""
+        for handler in self._listening.values():
+            handler.close()
+
+    async def _look(self, principal: str | None) -> None:
+        try:
+            listed = await self._lists.of(Client(principal, {}), starts=False)
+        except CommandFailed:
+            self._loop.call_later(_AGAIN_S, self._wake.set)
+            return
+        before, self._told[principal] = self._told[principal], listed.revision
+        if before and before != listed.revision:
+            await self._tell(principal)
+
+    async def _tell(self, principal: str | None) -> None:
+        if principal in self._buses:
+            await self._buses[principal].publish(ToolsListChanged())
+        told = [connection for connection, whose in list(self._connections.items()) if whose == principal]
+        await asyncio.gather(*map(_tell_one, told))
+
+
+async def _tell_one(connection: Connection) -> None:
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_UNREAD_S):  # one that reads nothing holds nobody else up
+            await connection.send_tool_list_changed()

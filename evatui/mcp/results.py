@@ -1,0 +1,87 @@
+"""What came of a call, as its client gets it.
+
+What the kernel says by itself and what a handler declares passes; what only happened to it does not: that is for the
+audit log, and the client gets the number of the record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+from mcp.types import CallToolResult, TextContent
+from mcp.types.version import MODERN_PROTOCOL_VERSIONS
+
+from evatui.control.operator import CommandFailed
+from evatui.kernel.model.errors import HANDLER_KINDS, ErrorKind, Origin
+from evatui.kernel.model.text import clean
+
+__all__ = ["answered", "failed"]
+
+_TOLD_BY_KERNEL = frozenset(
+    {
+        ErrorKind.INVALID_INPUT,
+        ErrorKind.POLICY_DENIED,
+        ErrorKind.NOT_FOUND,
+        ErrorKind.UNAVAILABLE,
+        ErrorKind.CONFLICT,
+        ErrorKind.TIMEOUT,
+        ErrorKind.MEMORY_EXCEEDED,
+        ErrorKind.INPUT_TOO_LARGE,
+        ErrorKind.OUTPUT_TOO_LARGE,
+        ErrorKind.CONCURRENCY_LIMITED,
+        ErrorKind.HOST_CALL_LIMIT,
+        ErrorKind.CANCELLED,
+    }
+)
+_KINDS = frozenset(map(str, ErrorKind))
+"""A handler that fails with one of these has not declared it: it is what a host call failed with."""
+_MAX_MESSAGE = 2_000
+_META = "evatui"
+
+
+def answered(report: Mapping[str, Any], protocol: str) -> CallToolResult:
+    """``report`` is that of `mcp.call`. A result is structured content and the same as text; an error has no
+    structured content, which would have to fit the output schema."""
+    response, request_id = report["response"], report["request_id"]
+    meta = {f"{_META}/requestId": request_id, f"{_META}/generation": report["generation"]}
+    if not response["ok"]:
+        return _failed(_told(response["error"], request_id), meta)
+    result = response["result"]
+    structured = isinstance(result, dict) or protocol in MODERN_PROTOCOL_VERSIONS
+    text = result if isinstance(result, str) else orjson.dumps(result).decode()
+    return CallToolResult(
+        content=[TextContent(text=text)],
+        structured_content=result if structured else None,
+        _meta=meta,
+    )
+
+
+def failed(problem: CommandFailed, request_id: str) -> CallToolResult:
+    """The runtime refused the request, or was lost over it."""
+    error = {"kind": problem.kind.value, "message": problem.message, "retryable": problem.retryable}
+    return _failed(_told(error, request_id), {f"{_META}/requestId": request_id})
+
+
+def _failed(text: str, meta: dict[str, Any]) -> CallToolResult:
+    return CallToolResult(content=[TextContent(text=text)], is_error=True, _meta=meta)
+
+
+def _told(error: Mapping[str, Any], request_id: str) -> str:
+    kind, details = ErrorKind(error["kind"]), error.get("details") or {}
+    if not _may_be_told(kind, details):
+        return f"{kind.value}: the tool failed; the audit log has the reason under {request_id}"
+    lines = [f"{kind.value}: {clean(str(error['message']), _MAX_MESSAGE)}"]
+    lines += [
+        f"{found['pointer'] or '/'}: {clean(found['message'], 400)}" for found in details.get("violations", ())[1:]
+    ]
+    if error.get("retryable"):
+        lines.append("Trying again may help.")
+    return "\n".join(lines)
+
+
+def _may_be_told(kind: ErrorKind, details: Mapping[str, Any]) -> bool:
+    if details.get("origin") != Origin.HANDLER.value:
+        return kind in _TOLD_BY_KERNEL
+    return kind in HANDLER_KINDS or details.get("kind", ErrorKind.INTERNAL) not in _KINDS

@@ -1,0 +1,55 @@
+"""Who serves MCP over HTTP: a process that does nothing else, or a runtime beside its other work."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from evatui.control.kernel import Kernel
+from evatui.control.local import LocalOperator
+from evatui.control.opening import layout_of, operator_actor
+from evatui.kernel.model.call import CallerType
+from evatui.mcp.asking import Runs
+from evatui.mcp.attached import Attached
+from evatui.mcp.http import Address, HttpServer
+from evatui.mcp.token_file import token_file
+
+__all__ = ["serve_beside", "serve_http"]
+
+
+def serve_http(root: Path, state_dir: Path | None, bind: str | None, tell: Callable[[dict[str, Any]], None]) -> int:
+    """A bridge to whoever holds the workspace, until a signal; blocking, in the main thread.
+
+    ``tell`` hears of ``serving`` and ``stopped``. Raises `CommandFailed` where it cannot listen or no runtime is to be
+    had.
+    """
+    layout = layout_of(root, state_dir)
+    ended = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda _number, _frame: ended.set())
+
+    async def attached() -> Runs:
+        runs = Attached(root, state_dir, operator_actor(CallerType.MCP))
+        await runs.attach()
+        return runs
+
+    server = HttpServer(attached, layout.state_dir, Address.of(layout.mcp_server, bind))
+    tell({"event": "serving", "url": server.url, "token_file": str(token_file(layout.state_dir))})
+    while not ended.wait(0.5) and server.alive:
+        pass
+    server.stop()
+    tell({"event": "stopped"})
+    return 0
+
+
+def serve_beside(kernel: Kernel) -> HttpServer:
+    """For the runtime in this process, where its eva.yaml says. Blocking; raises `CommandFailed`."""
+
+    async def guest() -> Runs:
+        return LocalOperator(kernel, operator_actor(CallerType.MCP), guest=True)
+
+    layout = kernel.layout
+    return HttpServer(guest, layout.state_dir, Address.of(layout.mcp_server))

@@ -1,0 +1,45 @@
+"""Whose a bearer token is. The token itself goes no further than this: what is asked and kept is its SHA-256."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+
+from mcp.server.auth.provider import AccessToken, TokenVerifier
+
+from evatui.control.operator import CommandFailed
+from evatui.mcp.asking import Runs
+
+__all__ = ["LOCAL", "SCOPE", "Verifier"]
+
+LOCAL = "local"
+"""The principal of the token that we made ourselves; the runtime knows it by that name."""
+SCOPE = "tools"
+_MAX_TOKEN = 4_096
+
+
+class Verifier(TokenVerifier):
+    """Asks the runtime anew for every request, so that a client that the policy no longer names is out at once."""
+
+    def __init__(self, runs: Runs, resource: str, own: str | None) -> None:
+        self._runs = runs
+        self._resource = resource
+        self._own = _digest(own) if own is not None else None
+
+    async def verify_token(self, token: str) -> AccessToken | None:
+        digest = _digest(token[:_MAX_TOKEN])
+        try:
+            told = await self._runs.run("mcp.identify", token_sha256=digest)
+        except CommandFailed:
+            return None
+        principal = told["principal"]
+        if not told["named"] and self._own is not None and hmac.compare_digest(digest, self._own):
+            principal = LOCAL
+        if principal is None:
+            return None
+        scopes = [SCOPE] if told["sees"] or principal == LOCAL else []
+        return AccessToken(token=digest, client_id=principal, scopes=scopes, resource=self._resource)
+
+
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()

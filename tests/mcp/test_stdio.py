@@ -1,0 +1,168 @@
+"""``eva mcp serve --stdio`` as clients start it: a process, and its pipes."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from evatui.cli.main import run
+from evatui.control.client_sessions import ClientRow
+from evatui.control.kernel import Kernel
+from evatui.control.snapshot import Cursor
+from tests.cli.real import holding
+from tests.mcp.house import ERAS, FILES, House, over_pipe
+from tests.support.waiting import until
+from tests.support.workspaces import write
+
+ROOT = Path(__file__).parents[2]
+HELLO = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}},
+}
+READY = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+
+
+class Raw:
+    """The process, and lines as they are."""
+
+    def __init__(self, root: Path, code: str = "from evatui.cli.main import main; main()") -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", code, "-w", str(root), "mcp", "serve", "--stdio"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+        )
+        assert self.process.stdin
+        assert self.process.stdout
+        self.into, self.out = self.process.stdin, self.process.stdout
+
+    def tell(self, message: Any) -> None:
+        self.into.write(json.dumps(message).encode() + b"\n")
+        self.into.flush()
+
+    def ask(self, message: Any) -> Any:
+        self.tell(message)
+        return json.loads(self.out.readline())
+
+    def end(self) -> tuple[int, bytes, bytes]:
+        """Closes its input; the exit code, and the rest that it wrote."""
+        self.into.close()
+        said = self.out.read(), self.process.stderr.read() if self.process.stderr else b""
+        return self.process.wait(30), *said
+
+
+async def test_clients_of_both_eras_stay_while_runtimes_come_and_go(tmp_path: Path) -> None:
+    write(tmp_path, FILES)
+    async with contextlib.AsyncExitStack() as stack:
+        with holding(tmp_path) as kernel:
+            old, new = [await stack.enter_async_context(over_pipe(tmp_path, era)) for era in ERAS]
+            lists = [[tool.name for tool in (await client.list_tools()).tools] for client in (old, new)]
+            assert lists[0] == lists[1] == sorted(lists[0])
+            answers = await asyncio.gather(*(client.call_tool("test_echo", {"n": 1}) for client in (old, new)))
+            assert [answer.structured_content["payload"] for answer in answers] == [{"n": 1}, {"n": 1}]
+            caller = answers[0].structured_content["context"]["caller"]
+            assert (caller["type"], bool(caller["id"])) == ("mcp", True)
+            assert {(row.transport, row.protocol, row.last_call) for row in clients(kernel)} == {
+                ("stdio", "2025-11-25", "test_echo"),
+                ("stdio", "2026-07-28", "test_echo"),
+            }
+        with holding(tmp_path) as kernel:
+            for client in (old, new):
+                assert (await client.call_tool("test_echo", {})).is_error is False
+            await stack.aclose()
+            await until(lambda: not clients(kernel))
+
+
+def clients(kernel: Kernel) -> tuple[ClientRow, ...]:
+    assert kernel.desk is not None
+    return kernel.desk.snapshot(Cursor()).clients
+
+
+NOISY = """
+import atexit, os, subprocess, sys
+from evatui.mcp import stdio
+bridge = stdio._bridge
+async def noisy(attached):
+    from evatui.mcp.server import ToolServer
+    call = ToolServer._call
+    async def shout(self, ctx, params):
+        print("printed")                                     # into a buffer that is flushed at the very end
+        os.write(1, b"written\\n")
+        subprocess.run([sys.executable, "-c", "print('a child')"])
+        return await call(self, ctx, params)
+    ToolServer._call = shout
+    atexit.register(print, "at the end")
+    await bridge(attached)
+stdio._bridge = noisy
+from evatui.cli.main import main
+main()
+"""
+
+
+def test_nothing_but_the_protocol_is_on_standard_output(house: House) -> None:
+    raw = Raw(house.root, NOISY)
+    assert raw.ask(HELLO)["result"]["serverInfo"]["name"] == "evatui"
+    raw.tell(READY)
+    call = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "test_echo", "arguments": {}}}
+    assert raw.ask(call)["result"]["isError"] is False
+    code, out, err = raw.end()
+    assert (code, out) == (0, b"")
+    for noise in (b"printed", b"written", b"a child", b"at the end"):
+        assert noise in err
+
+
+def test_a_client_that_dies_takes_its_bridge_along_and_its_calls(house: House) -> None:
+    raw = Raw(house.root)
+    try:
+        raw.ask(HELLO)
+        raw.tell(READY)
+        raw.tell({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "test_slow", "arguments": {}}})
+        asyncio.run(until(lambda: house.kernel.in_flight == 1))
+        raw.out.close()  # the other pipe stays open, as where a grandchild holds it
+        assert raw.process.wait(30) == 0
+        assert raw.process.stderr
+        assert raw.process.stderr.read() == b""
+        asyncio.run(until(lambda: house.kernel.in_flight == 0))
+    finally:
+        raw.process.kill()
+
+
+def test_where_nobody_holds_the_workspace_a_runtime_is_started_and_stays(tmp_path: Path) -> None:
+    write(tmp_path, {name: text for name, text in FILES.items() if name != "eva.yaml"})
+    raw = Raw(tmp_path)
+    try:
+        assert raw.ask(HELLO)["id"] == 1
+        process = psutil.Process(json.loads((tmp_path / ".eva/lock").read_text())["pid"])
+        assert process.pid != raw.process.pid
+        assert "--idle-exit" in process.cmdline()
+        assert os.getsid(process.pid) == process.pid
+        raw.tell(READY)
+        assert "tools" in raw.ask({"jsonrpc": "2.0", "id": 2, "method": "tools/list"})["result"]
+    finally:
+        raw.process.kill()
+        raw.process.communicate()
+    assert process.is_running()
+    process.terminate()
+    psutil.wait_procs([process], 30)
+
+
+def test_why_no_runtime_can_be_had_is_said_where_clients_look(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    write(tmp_path, {"eva.yaml": "version: 2\n", "capabilities/x.txt": ""})
+    assert run(["-w", str(tmp_path), "-o", "json", "mcp", "serve", "--stdio"]) == 2
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert "eva.yaml" in err
