@@ -1,4 +1,4 @@
-"""What only Unix has is not needed to read a workspace and to call what it holds."""
+"""What only Unix has is not needed to read a workspace, to call what it holds, to serve it and to attach."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 from tests.support.workspaces import GREETER, write
 
 _BARE = """
-import asyncio, os, platformdirs, sys
+import asyncio, os, platformdirs, subprocess, sys
 for name in ("fcntl", "termios", "resource", "pwd", "grp", "pty", "tty"):
     sys.modules[name] = None
 for module, names in (
@@ -21,16 +20,40 @@ for module, names in (
 ):
     for name in names:
         delattr(module, name)
-from evatui.cli.main import main
-main()
+for name in ("O_CLOEXEC", "O_NONBLOCK", "pread", "pwrite", "get_blocking", "set_blocking"):
+    vars(os).pop(name, None)
+import json
+from contextlib import redirect_stdout
+from io import StringIO
+from pathlib import Path
+from evatui.cli.main import run
+from evatui.control.opening import layout_of, start_kernel
+from evatui.kernel.workspace.lock import WorkspaceHeld, WorkspaceLock
+CALL = ("capability", "call", "text.greet", "--payload", '{"name": "bob"}')
+def eva(*words):
+    out = StringIO()
+    with redirect_stdout(out):
+        run([*words, "-o", "json"])
+    return json.loads(out.getvalue())
+said = [eva("capability", "list"), eva(*CALL)]
+kernel = start_kernel(layout_of(Path.cwd(), None), writes=True, listens=True)
+said += [eva("status"), eva(*CALL), eva("capability", "drain", "greet"), eva("capability", "enable", "greet")]
+try:
+    WorkspaceLock(Path(".eva"))
+except WorkspaceHeld:
+    said.append("held")
+kernel.stop()
+said.append(eva("status"))
+print(json.dumps([os.getpid(), kernel.address, *said]))
 """
 
 
-def eva(workspace: Path, *words: str) -> dict[str, Any]:
+def test_a_workspace_is_read_called_served_and_attached_to(tmp_path: Path) -> None:
+    write(tmp_path, GREETER)
     nameless = {k: v for k, v in os.environ.items() if k not in ("LOGNAME", "USER", "LNAME", "USERNAME")}
     done = subprocess.run(
-        [sys.executable, "-c", _BARE, *words, "-o", "json"],
-        cwd=workspace,
+        [sys.executable, "-c", _BARE],
+        cwd=tmp_path,
         env=nameless | {"PYTHONPATH": str(Path.cwd())},
         capture_output=True,
         text=True,
@@ -38,11 +61,9 @@ def eva(workspace: Path, *words: str) -> dict[str, Any]:
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    return json.loads(done.stdout)["data"]
-
-
-def test_a_workspace_is_read_and_called(tmp_path: Path) -> None:
-    write(tmp_path, GREETER)
-    assert [row["state"] for row in eva(tmp_path, "capability", "list")["capabilities"]] == ["Active"]
-    answer = eva(tmp_path, "capability", "call", "text.greet", "--payload", '{"name": "bob"}')
-    assert answer["response"]["result"]["text"] == "hello bob"
+    pid, address, listed, alone, status, attached, drained, enabled, held, after = json.loads(done.stdout)
+    assert [row["state"] for row in listed["data"]["capabilities"]] == ["Active"]
+    assert [answer["data"]["response"]["result"]["text"] for answer in (alone, attached)] == ["hello bob"] * 2
+    assert (status["data"]["runtime"]["pid"], status["data"]["runtime"]["socket"]) == (pid, address)
+    assert address.startswith("127.0.0.1:")
+    assert (drained["ok"], enabled["ok"], held, after["data"]["runtime"]) == (True, True, "held", None)

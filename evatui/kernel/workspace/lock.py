@@ -1,10 +1,10 @@
 """One runtime per workspace: a lock that names its holder.
 
-The lock is an advisory one of the kernel, so it ends with the process whatever kills it; the text
-in the file only tells who holds it. The file is never deleted here: unlinking a locked file lets
-two processes hold "the" lock on two inodes. Somebody else may do that all the same, so the rule is:
-the workspace belongs to whoever has locked the file that is on disk *now*. A holder looks once a
-second, takes the new file where nobody has, and gives way where somebody does.
+The lock is an advisory one of the kernel, or where there is none a `LockBeside`; so it ends with the
+process whatever kills it, and the text in the file only tells who holds it. The file is never deleted
+here: unlinking a locked file lets two processes hold "the" lock on two inodes. Somebody else may do
+that all the same, so the rule is: the workspace belongs to whoever has locked the file that is on disk
+*now*. A holder looks once a second, takes the new file where nobody has, and gives way where somebody does.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from pathlib import Path
 from types import TracebackType
 
 import orjson
+
+from evatui.kernel.workspace.lock_beside import LockBeside, is_held
 
 try:
     import fcntl
@@ -68,7 +70,7 @@ class WorkspaceLock:
         state_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
         while True:
             try:
-                self._fd = _take(state_dir)
+                self._fd, self._beside = _take(state_dir)
                 break
             except WorkspaceHeld:
                 if time.monotonic() >= deadline:
@@ -90,12 +92,17 @@ class WorkspaceLock:
         where no file can be made: then nobody else can hold it either.
         """
         with self._guard:
-            if self._fd < 0 or _is_at(self._fd, self._state_dir):
+            if self._fd < 0:
+                return True
+            beside = self._beside if self._beside is not None and self._beside.is_there() else None
+            if _is_at(self._fd, self._state_dir) and beside is self._beside:
                 return True
             self._state_dir.mkdir(exist_ok=True, mode=0o700)  # not above it: a workspace that is gone stays gone
-            fresh = _take(self._state_dir)
+            fresh, beside = _take(self._state_dir, beside)
             os.close(self._fd)
-            self._fd = fresh
+            if self._beside is not None and beside is not self._beside:
+                self._beside.close()
+            self._fd, self._beside = fresh, beside
             self._tell()
             return False
 
@@ -105,9 +112,12 @@ class WorkspaceLock:
                 os.ftruncate(self._fd, 0)
                 os.close(self._fd)
                 self._fd = -1
+                if self._beside is not None:
+                    self._beside.close()
 
     def _tell(self) -> None:
-        os.pwrite(self._fd, self._told, 0)
+        os.lseek(self._fd, 0, os.SEEK_SET)
+        os.write(self._fd, self._told)
         os.ftruncate(self._fd, len(self._told))
 
     def __enter__(self) -> WorkspaceLock:
@@ -123,28 +133,35 @@ def holder_of(state_dir: Path) -> Holder | None:
     """Who holds the workspace now, None where nobody does. Writes nothing."""
     try:
         # without O_NONBLOCK a pipe in its place would be waited for
-        flags = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+        flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
         fd = os.open(state_dir / _NAME, flags)
     except OSError:
         return None
     try:
-        return None if _try_lock(fd, shared=True) else _read(fd) or Holder(0, "")
+        return (_read(fd) or Holder(0, "")) if _is_locked(fd, state_dir) else None
     finally:
         os.close(fd)
 
 
-def _take(state_dir: Path) -> int:
-    """The locked file, as it is on disk: one that was exchanged between opening and locking is not the lock."""
-    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+def _take(state_dir: Path, beside: LockBeside | None = None) -> tuple[int, LockBeside | None]:
+    """The locked file, as it is on disk: one that was exchanged between opening and locking is not the lock.
+
+    ``beside`` is what the caller holds already, where the file itself cannot be locked.
+    """
+    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     while True:
         fd = os.open(state_dir / _NAME, flags, 0o600)
-        if not _try_lock(fd):
+        try:
+            held = beside or _lock(fd, state_dir)
+        except BlockingIOError:
             holder = _read(fd)
             os.close(fd)
-            raise WorkspaceHeld(holder)
+            raise WorkspaceHeld(holder) from None
         if _is_at(fd, state_dir):
-            return fd
+            return fd, held
         os.close(fd)
+        if held is not None and held is not beside:
+            held.close()
 
 
 def _is_at(fd: int, state_dir: Path) -> bool:
@@ -154,19 +171,28 @@ def _is_at(fd: int, state_dir: Path) -> bool:
         return False
 
 
-def _try_lock(fd: int, *, shared: bool = False) -> bool:
+def _lock(fd: int, state_dir: Path) -> LockBeside | None:
+    """Raises `BlockingIOError` where another has it."""
     if fcntl is None:
-        return True
+        return LockBeside(state_dir)
+    fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return None
+
+
+def _is_locked(fd: int, state_dir: Path) -> bool:
+    if fcntl is None:
+        return is_held(state_dir)
     try:
-        fcntl.flock(fd, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
-        return False
-    return True
+        return True
+    return False
 
 
 def _read(fd: int) -> Holder | None:
     try:
-        told = orjson.loads(os.pread(fd, _MAX_BYTES, 0))
+        os.lseek(fd, 0, os.SEEK_SET)
+        told = orjson.loads(os.read(fd, _MAX_BYTES))
         listens = told.get("listens") is not False
         return Holder(int(told["pid"]), str(told["host"]), told.get("socket"), told.get("token"), listens)
     except (ValueError, KeyError, TypeError, AttributeError):
