@@ -75,10 +75,12 @@ def write_archive(file: Path, parts: Mapping[str, bytes]) -> None:
         with os.fdopen(descriptor, "wb") as out, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
             for name, data in parts.items():
                 archive.writestr(name, data)
-    except OSError as problem:
+    except BaseException as problem:  # a person who breaks it off wants no half of it either
         with contextlib.suppress(OSError):
             file.unlink()
-        raise _unwritable(shown, problem) from None
+        if isinstance(problem, OSError):
+            raise _unwritable(shown, problem) from None
+        raise
 
 
 def _unwritable(shown: str, problem: Exception) -> CommandFailed:

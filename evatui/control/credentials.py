@@ -17,9 +17,12 @@ _LOCAL_PEERCRED = 1
 def is_admitted(peer: Any) -> bool:
     """Is it this user or root at the other end of ``peer``, a Unix socket? True as well where the system cannot tell.
 
-    The mode of the socket keeps others out already; this holds where that was widened.
+    The mode of the socket keeps others out already; this holds where that was widened. Who has left already is nobody.
     """
-    user = _user_of(peer)
+    try:
+        user = _user_of(peer)
+    except OSError:
+        return False
     return user is None or user in (0, os.geteuid())
 
 

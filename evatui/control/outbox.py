@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from evatui.control.wire import MAX_ANSWER, encode
 from evatui.kernel.model.errors import ErrorKind
@@ -18,6 +18,11 @@ _GRACE_S = 2.0
 """What is still to be read when a connection ends may be read for so long."""
 _NOTICES = 1 << 20
 """Bytes that may lie unread while notices are added to them."""
+_UNFIT: Final = {
+    "code": -32000,
+    "message": "the answer cannot be written as JSON",
+    "data": {"kind": ErrorKind.INTERNAL.value},
+}
 
 
 class Outbox:
@@ -40,9 +45,7 @@ class Outbox:
 
     async def send(self, message: Mapping[str, Any]) -> None:
         """An answer; returns once it is read, as far as that can be told."""
-        line = _line(message)
-        if len(line) > MAX_ANSWER:
-            line = _line({"id": message["id"], "error": _too_long(len(line))})
+        line = _answer(message)
         async with self._turn:
             if self.ended.is_set() or self._writer.is_closing():
                 return
@@ -77,6 +80,15 @@ class Outbox:
     @property
     def _unread(self) -> int:
         return self._writer.transport.get_write_buffer_size()
+
+
+def _answer(message: Mapping[str, Any]) -> bytes:
+    """Whoever asked is answered, also where the answer itself cannot be sent."""
+    try:
+        line = _line(message)
+    except TypeError:
+        return _line({"id": message["id"], "error": _UNFIT})
+    return line if len(line) <= MAX_ANSWER else _line({"id": message["id"], "error": _too_long(len(line))})
 
 
 def _too_long(size: int) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from evatui.cli.main import run
+from evatui.control.bundling import write_archive
 from tests.support.workspaces import GREETER, write
 
 SECRET = "hunter2-hunter2"
@@ -61,6 +62,19 @@ def test_nothing_is_overwritten_and_half_a_file_never_left(workspace: Path, caps
     assert (workspace / "report.zip").read_text() == "mine"
     assert run(["bundle", "no/such/folder.zip", "--no-picture"]) == 2
     assert "Traceback" not in capsys.readouterr().err
+
+
+def test_what_is_broken_off_leaves_no_file(workspace: Path) -> None:
+    parts = {"status.json": b"{}"}
+
+    class BrokenOff(dict):
+        def items(self):
+            yield from parts.items()
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_archive(workspace / "report.zip", BrokenOff())
+    assert not (workspace / "report.zip").exists()
 
 
 def test_a_workspace_that_cannot_be_opened_is_what_it_is_for(

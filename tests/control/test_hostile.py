@@ -227,6 +227,33 @@ async def test_an_answer_too_long_for_the_socket_is_an_error_of_its_own(
     await attached.close()
 
 
+async def test_an_answer_that_is_no_json_is_an_error_and_no_silence(
+    socket: Path, holder: LocalOperator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def no_json(*_: object) -> dict[str, Any]:
+        return {"found": object()}
+
+    monkeypatch.setattr(holder.kernel.desk, "run", no_json)
+    client = await Client.at(socket)
+    answer = await client.says(STATUS)
+    assert (answer["id"], answer["error"]["data"]["kind"]) == (1, "Internal")
+    await client.hangs_up()
+
+
+async def test_who_has_left_before_the_system_could_tell_who_it_was_is_refused(
+    socket: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def gone(_: object) -> int:
+        raise OSError(57, "Socket is not connected")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("evatui.control.credentials._user_of", gone)
+        client = await Client.at(socket)
+        assert (await client.hears())["method"] == "refused"
+    await client.hangs_up()
+    assert await serves(socket)
+
+
 _AS_ANOTHER = """
 import os, socket, sys
 os.setuid(65534)

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -131,6 +132,29 @@ async def test_who_has_served_for_its_time_has_proved_itself(house: House) -> No
     house.starts()
     assert house.died_of == []
     assert house.quarantined == set()
+
+
+async def test_who_comes_again_while_it_proves_itself_is_on_probation_again(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    enters(house, "two")
+    house.hands.ahead += 60
+    end = ProbationBook.end
+
+    def meanwhile(book: ProbationBook, digests: list[tuple[str, str]]) -> None:
+        again.start()
+        again.join(0.2)
+        end(book, digests)
+
+    again = threading.Thread(target=enters, args=(house, "two"))
+    monkeypatch.setattr(ProbationBook, "end", meanwhile)
+    await house.now.look()
+    again.join()
+    monkeypatch.setattr(ProbationBook, "end", end)
+    house.starts()
+    enters(house, "two", new=False)
+    house.starts()
+    assert house.died_of == ["two"]
 
 
 def test_another_version_in_its_place_has_died_of_nothing_yet(house: House) -> None:

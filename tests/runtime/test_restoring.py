@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +14,7 @@ from evatui.kernel.model.errors import CallFailed, ErrorKind
 from evatui.kernel.model.lifecycle import State
 from evatui.kernel.registry.capability import KEPT_FOR_ROLLBACK
 from evatui.kernel.registry.comparing import compared
+from evatui.kernel.registry.keeping import Keeping
 from tests.runtime.conftest import ANN, call
 from tests.support.workspaces import SCRIPT, save
 
@@ -129,6 +131,27 @@ async def test_what_was_deleted_stays_deleted_after_a_restart(start, workspace: 
     assert "greet" not in runtime.table.active
     await runtime.operations.rollback("greet", ANN)
     assert await says(runtime) == "one"
+
+
+async def test_a_version_that_was_overtaken_at_the_last_moment_is_not_what_served_last(
+    start, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runtime = await start()
+    await runtime.watch.close()
+    keep = Keeping.keep
+
+    def overtaken(*arguments: Any) -> int:
+        runtime.registry.capabilities["greet"].wanted += 1
+        return keep(*arguments)
+
+    save(workspace, "capabilities/tools/greet.lua", SCRIPT.replace("one", "two"))
+    with monkeypatch.context() as patched:
+        patched.setattr(Keeping, "keep", overtaken)
+        await runtime.reloader.run(actor=ANN, explicit=True)
+    assert (await call(runtime)).response.result["by"] == "one"
+    await runtime.close()
+    save(workspace, "capabilities/tools/greet.lua", "function invoke(")
+    assert (await call(await start())).response.result["by"] == "one"
 
 
 async def test_rolled_back_twice_it_goes_back_further_and_never_to_what_was_bad(start, workspace: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -113,6 +114,31 @@ async def test_what_cannot_be_undone_says_why_before_and_then(start, workspace: 
     save(workspace, "capabilities/tools/greet.lua", GOOD.replace("two", "three"))
     await runtime.reloader.run(actor=ANN, explicit=True)
     with pytest.raises(CallFailed, match="something else happened"):
+        await order(runtime, "undo_plan")
+
+
+async def test_of_two_at_once_one_undoes_and_what_is_ordered_meanwhile_is_not_forgotten(start, workspace: Path) -> None:
+    runtime = await start()
+    await two_versions(runtime, workspace)
+    await order(runtime, "rollback")
+    first, second = await asyncio.gather(order(runtime, "undo"), order(runtime, "undo"), return_exceptions=True)
+    assert first["to_number"] == "g4"
+    assert isinstance(second, CallFailed)
+    assert "nothing was ordered" in str(second)
+    may_end, enable = asyncio.Event(), runtime.operations.enable
+
+    async def slow(*arguments: Any) -> Any:
+        await may_end.wait()
+        return await enable(*arguments)
+
+    await order(runtime, "drain")
+    runtime.operations.enable = slow
+    undoing = asyncio.create_task(order(runtime, "undo"))
+    await asyncio.sleep(0)
+    await order(runtime, "disable")
+    may_end.set()
+    await undoing
+    with pytest.raises(CallFailed, match="something else happened to greet since its disable"):
         await order(runtime, "undo_plan")
 
 

@@ -72,11 +72,20 @@ class Entering:
     async def _switch(self, order: Order, program: LoadedProgram, name: GenerationId) -> Ended:
         capability, candidate = order.capability, order.candidate
         beside = not order.by_hand and self._canaries.wanted(capability, candidate)
-        now = await asyncio.to_thread(self._pass, order, name, beside) if order.stands else None
-        if now is not None and now.held and not order.by_hand and order.stands:
+        if not order.stands:
+            self._registry.attempts.forget(capability, order.actor)
+            return Ended()
+        now, serving = await asyncio.to_thread(self._pass, order, name, beside)
+        if now.held and not order.by_hand and order.stands:
             self._registry.attempts.hold(capability, candidate, now, order.actor)
             return Ended(held=now)
-        if now is None or not await order.slot.take_effect(self._move(order, program, name, now, beside)):
+        took_effect = False
+        try:
+            took_effect = await order.slot.take_effect(self._move(order, program, name, now, beside))
+        finally:
+            if not took_effect and serving is not None:
+                await asyncio.to_thread(self._keeping.withdraw, serving)
+        if not took_effect:
             self._registry.attempts.forget(capability, order.actor)
             return Ended()
         if not order.by_hand:
@@ -95,19 +104,22 @@ class Entering:
             capability, candidate, program, name, order.actor, trial, stands=lambda: order.stands
         )
 
-    def _pass(self, order: Order, name: GenerationId, beside: bool) -> Ruling:
-        """Blocking. The ruling of now; where it lets the version into service, that is recorded, and it kept, first."""
-        capability, candidate = order.capability, order.candidate
+    def _pass(self, order: Order, name: GenerationId, beside: bool) -> tuple[Ruling, int | None]:
+        """Blocking. The ruling of now; where it lets the version into service, that is recorded, and it kept, first.
+
+        And the record of its service, to be withdrawn where it is overtaken at the last moment.
+        """
+        capability, candidate, serving = order.capability, order.candidate, None
         now = self._gate.rule_again(candidate, order.ruling)
         if order.by_hand or not now.held:
             self._gate.serves(candidate, now.policy, name, in_place=order.by_hand and not order.fresh)
             if not beside:
-                self._keeping.keep(candidate, name)
+                serving = self._keeping.keep(candidate, name)
             window_s = now.policy.settings["rollback"]["window_s"]
             self._probations.enters(capability.id, candidate.digest, name.number, window_s, new=_replaces(order))
         if not order.by_hand and not now.held and ABSENT in capability.quarantined:
             self._history.quarantine(capability.id, [], [ABSENT])
-        return now
+        return now, serving
 
 
 def _replaces(order: Order) -> bool:

@@ -27,15 +27,20 @@ class Keeping:
         self._store = store
         self._clock = clock
 
-    def keep(self, candidate: Candidate, name: GenerationId) -> None:
-        """Blocking. So that it can be brought back."""
+    def keep(self, candidate: Candidate, name: GenerationId) -> int:
+        """Blocking. So that it can be brought back; what is returned is for `withdraw`."""
         self._store.save(candidate.snapshot)
-        self._history.serves(candidate.id, name.number, self._clock.now(), candidate.manifest.state_schema)
+        serving = self._history.serves(candidate.id, name.number, self._clock.now(), candidate.manifest.state_schema)
         served = self._history.latest(candidate.id, KEPT_FOR_ROLLBACK + 1)
         if outlived := served[KEPT_FOR_ROLLBACK:]:
             self._store.let_go(one.digest for one in outlived)
         if len(self._state.schemas(candidate.id)) > 1:
             self._prune(candidate.id, served[:KEPT_FOR_ROLLBACK])
+        return serving
+
+    def withdraw(self, serving: int) -> None:
+        """Blocking. It never served: a restart must not take it for what did."""
+        self._history.withdraw(serving)
 
     def tidy(self) -> None:
         """Blocking, at a start: lets go of what the last runtime had saved, and never brought into service."""

@@ -62,8 +62,12 @@ class Undoing:
         """Raises `CallFailed` ``NotFound`` for an unknown id, ``Conflict`` where there is nothing to undo, or where
         another version came since."""
         did, inverse = self._last(capability_id, actor, if_generation)
-        receipt = await inverse.work()
-        self._done.pop(capability_id, None)
+        done = self._done.pop(capability_id)  # at once: whoever undoes it meanwhile as well finds nothing
+        try:
+            receipt = await inverse.work()
+        except BaseException:
+            self._done.setdefault(capability_id, done)
+            raise
         note = f"undid the {did.action} of {did.at}"
         return replace(receipt, action="undo", note=f"{note}; {receipt.note}" if receipt.note else note)
 

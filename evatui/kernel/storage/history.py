@@ -118,13 +118,19 @@ class History:
         with self._database.transaction() as rows:
             return {name: Hold(hold) for name, hold in rows.execute("SELECT capability_id, hold FROM holds")}
 
-    def serves(self, capability_id: str, number: int, at: dt.datetime, state_schema: int | None = None) -> None:
-        """The generation goes into service, with state of that schema."""
+    def serves(self, capability_id: str, number: int, at: dt.datetime, state_schema: int | None = None) -> int:
+        """The generation goes into service, with state of that schema; the row is for `withdraw`."""
         with self._database.transaction() as rows:
-            rows.execute(
-                "INSERT INTO servings (capability_id, generation, at, state_schema) VALUES (?, ?, ?, ?)",
+            made = rows.execute(
+                "INSERT INTO servings (capability_id, generation, at, state_schema) VALUES (?, ?, ?, ?) RETURNING seq",
                 (capability_id, number, rfc3339(at), state_schema),
-            )
+            ).fetchone()
+        return int(made[0])
+
+    def withdraw(self, serving: int) -> None:
+        """It did not go into service after all."""
+        with self._database.transaction() as rows:
+            rows.execute("DELETE FROM servings WHERE seq = ?", (serving,))
 
     def state_schema(self, capability_id: str) -> int | None:
         """Of what went into service last; None where that is not known."""

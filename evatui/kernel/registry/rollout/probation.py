@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import threading
 from dataclasses import dataclass
 
 from evatui.kernel.model.call import KERNEL
@@ -38,6 +39,8 @@ class Probations:
         self._history = history
         self._clock = clock
         self._marks: dict[str, _Mark] = {}
+        self._writing = threading.Lock()
+        """The marks and the book change together."""
 
     def load(self) -> list[Probation]:
         """At a start, before anything serves: those that two runtimes died of go into quarantine, and are returned."""
@@ -53,24 +56,27 @@ class Probations:
 
     def enters(self, capability_id: str, digest: str, number: int, window_s: float, *, new: bool) -> None:
         """It is about to go into service. ``new``: it never served alone, and another version did before it."""
-        mark = self._marks.get(capability_id)
-        if new or (mark is not None and mark.digest == digest):
-            self._book.begin(capability_id, digest, number)
-            self._marks[capability_id] = _Mark(digest, self._clock.monotonic() + window_s)
-        elif mark is not None:
-            self._book.end([(capability_id, mark.digest)])
-            self._marks.pop(capability_id, None)
+        with self._writing:
+            mark = self._marks.get(capability_id)
+            if new or (mark is not None and mark.digest == digest):
+                self._book.begin(capability_id, digest, number)
+                self._marks[capability_id] = _Mark(digest, self._clock.monotonic() + window_s)
+            elif mark is not None:
+                self._book.end([(capability_id, mark.digest)])
+                self._marks.pop(capability_id, None)
 
     async def look(self) -> None:
         """Whoever has served for its time has proved itself."""
         now = self._clock.monotonic()
-        # Of a copy: meanwhile other threads let versions enter.
-        over = {key: mark for key, mark in self._marks.copy().items() if mark.due <= now}
-        if over:
-            await asyncio.to_thread(self._book.end, [(key, mark.digest) for key, mark in over.items()])
-            for key, mark in over.items():
-                if self._marks.get(key) is mark:
-                    del self._marks[key]
+        if any(mark.due <= now for mark in self._marks.copy().values()):  # other threads let versions enter
+            await asyncio.to_thread(self._prove, now)
+
+    def _prove(self, now: float) -> None:
+        with self._writing:
+            over = {key: mark for key, mark in self._marks.items() if mark.due <= now}
+            self._book.end([(key, mark.digest) for key, mark in over.items()])
+            for key in over:
+                del self._marks[key]
 
     def ended(self) -> None:
         """The runtime ends in good order; where that cannot be written, it ends all the same."""
