@@ -139,11 +139,12 @@ def _receipt(settings: Settings, command: str, **params: Any) -> Answer:
 
 @capability.command()
 @click.argument("id", type=CapabilityId())
+@click.option("--force", is_flag=True, help="Cut the running calls at once, also those of versions that drain already.")
 @GUARD
 @click.pass_obj
-def drain(settings: Settings, id: str, if_generation: str | None) -> Answer:
+def drain(settings: Settings, id: str, force: bool, if_generation: str | None) -> Answer:
     """Take no new calls and let the running ones end; holds until enable."""
-    return _receipt(settings, "capability.drain", id=id, if_generation=if_generation)
+    return _receipt(settings, "capability.drain", id=id, force=force or None, if_generation=if_generation)
 
 
 @capability.command()

@@ -57,7 +57,11 @@ _LINES = (
     Line("capability render", ("capability render topic-normalize",), "capability.render"),
     Line(
         "capability drain",
-        ("capability drain topic-normalize", "capability drain topic-normalize --if-generation g3"),
+        (
+            "capability drain topic-normalize",
+            "capability drain topic-normalize --if-generation g3",
+            "capability drain topic-normalize --force",
+        ),
         "capability.drain",
     ),
     Line("capability disable", ("capability disable topic-normalize",), "capability.disable"),

@@ -36,6 +36,14 @@ def orders(runtime: Runtime) -> Mapping[str, Order]:
     def guarded(work: _Guarded) -> Order:
         return noted(lambda params, actor: work(read_needed(params, "id"), actor, read_text(params, "if_generation")))
 
+    async def drain(params: Params, actor: Actor) -> dict[str, Any]:
+        key, seen = read_needed(params, "id"), read_text(params, "if_generation")
+        hold = undoing.hold_of(key)
+        receipt = await operations.drain(key, actor, seen, force=read_flag(params, "force"))
+        if receipt.source is not None:  # else it had been drained before, and that order is the one to undo
+            undoing.note(receipt, hold)
+        return receipt.to_json()
+
     def rollback(params: Params, actor: Actor) -> Awaitable[Receipt]:
         to, seen = read_text(params, "to"), read_text(params, "if_generation")
         lose_state = read_flag(params, "lose_state")
@@ -52,7 +60,7 @@ def orders(runtime: Runtime) -> Mapping[str, Order]:
         return found.to_json()
 
     return {
-        "capability.drain": guarded(operations.drain),
+        "capability.drain": drain,
         "capability.disable": guarded(operations.disable),
         "capability.enable": guarded(operations.enable),
         "capability.rollback": noted(rollback),

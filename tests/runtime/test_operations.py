@@ -240,3 +240,22 @@ async def test_a_call_that_waits_in_line_at_a_drain_hears_what_a_new_one_hears(s
     new = (await call(runtime, "test.spin", {})).response.error
     assert waited.details["reason"] == "drained"
     assert (waited.kind, waited.message, waited.details) == (new.kind, new.message, new.details)
+
+
+@pytest.mark.parametrize("drains", [False, True], ids=["serving", "draining already"])
+async def test_a_forced_drain_cuts_at_once_and_says_whom(start, workspace: Path, drains: bool) -> None:
+    write(workspace, tool("spin", SPIN, limits="{timeout_ms: 60000}", reload="{drain_timeout_ms: 60000}"))
+    runtime = await start()
+    running = asyncio.create_task(call(runtime, "test.spin", {}))
+    await until(lambda: runtime.registry.capabilities["spin"].in_flight)
+    waiting = asyncio.create_task(runtime.operations.drain("spin", ANN)) if drains else None
+    if waiting is not None:
+        await until(lambda: runtime.registry.capabilities["spin"].draining)
+    receipt = await runtime.operations.drain("spin", ANN, force=True)
+    assert (receipt.cut, [one.request_id for one in receipt.drained.who]) == (1, [(await running).request_id])
+    assert (await running).response.error.kind is ErrorKind.CANCELLED
+    if waiting is not None:
+        assert (await waiting).cut == 1
+    assert runtime.registry.capabilities["spin"].state is State.DISABLED
+    await runtime.operations.enable("spin", ANN)
+    assert runtime.registry.capabilities["spin"].state is State.ACTIVE

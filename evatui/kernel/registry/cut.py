@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
@@ -11,7 +11,7 @@ from evatui.kernel.model.clock import Clock
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.registry.generation import Generation
 
-__all__ = ["MOST_NAMED", "Cut", "Drained", "running"]
+__all__ = ["MOST_NAMED", "Cut", "Drained", "running", "sum_of"]
 
 MOST_NAMED: Final = 50
 
@@ -37,6 +37,12 @@ class Drained:
 
     def to_json(self) -> dict[str, Any]:
         return {"cut": self.cut, "cut_calls": [one.to_json() for one in self.who]}
+
+
+def sum_of(ends: Sequence[Drained]) -> Drained:
+    """Of several that left together."""
+    who = tuple(one for end in ends for one in end.who)
+    return Drained(sum(end.cut for end in ends), who[:MOST_NAMED])
 
 
 class _Flight(Protocol):

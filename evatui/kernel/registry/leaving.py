@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from evatui.kernel.model.call import Actor
 from evatui.kernel.model.clock import Clock
@@ -28,6 +29,7 @@ class Leaving:
         self._journal = journal
         self._clock = clock
         self._tasks: set[asyncio.Task[Any]] = set()
+        self._leaves: WeakKeyDictionary[Generation, asyncio.Task[Drained]] = WeakKeyDictionary()
         self.cut = 0
         """How many calls were cut so far."""
         self.calls: Callable[[Generation], Sequence[Cut]] = lambda generation: ()
@@ -57,7 +59,15 @@ class Leaving:
             "draining", capability.id, State.DRAINING, generation=generation.name.id, reason=reason or None, actor=actor
         )
         published = (successor.name.id, successor.since) if successor else None
-        return self._spawn(self._drained(capability, generation, end, actor, seconds, published, reason, beside))
+        leaves = self._spawn(self._drained(capability, generation, end, actor, seconds, published, reason, beside))
+        self._leaves[generation] = leaves
+        return leaves
+
+    def hurry(self, capability: Capability) -> list[asyncio.Task[Drained]]:
+        """Ends the time of all that drains of it: what still runs is cut at once."""
+        for generation in capability.draining:
+            generation.inside.hurry()
+        return [self._leaves[generation] for generation in capability.draining]
 
     def canary(self, capability: Capability, actor: Actor, why: str, timeout_ms: int | None = None) -> None:
         """The canary that there may be drains, and that it ends is told."""
@@ -79,9 +89,7 @@ class Leaving:
         beside: bool,
     ) -> Drained:
         drained = Drained()
-        try:
-            await asyncio.wait_for(generation.inside.empty(), seconds)
-        except TimeoutError:
+        if not await generation.inside.empty(seconds):
             who = tuple(self.calls(generation)[:MOST_NAMED])
             drained = Drained(generation.program.kill(ErrorKind.CANCELLED), who)
             self.cut += drained.cut

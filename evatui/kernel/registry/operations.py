@@ -13,7 +13,7 @@ from evatui.kernel.model.manifest import Isolation
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.records.codes import Code, Outcome
 from evatui.kernel.registry.capability import Capability, Kept
-from evatui.kernel.registry.cut import Drained
+from evatui.kernel.registry.cut import sum_of
 from evatui.kernel.registry.generation import GenerationId
 from evatui.kernel.registry.keeping import Keeping
 from evatui.kernel.registry.migrations import Migrations
@@ -55,14 +55,21 @@ class Operations:
         self._clock = clock
         self._receipt = Receipts(registry.journal, clock).made
 
-    async def drain(self, capability_id: str, actor: Actor, if_generation: str | None = None) -> Receipt:
-        """No new calls until ``enable``; returns when the running ones have ended or were cut."""
+    async def drain(
+        self, capability_id: str, actor: Actor, if_generation: str | None = None, *, force: bool = False
+    ) -> Receipt:
+        """No new calls until ``enable``; returns when the running ones have ended or were cut.
+
+        With ``force`` they are cut at once, also those of versions that drain already.
+        """
         started = self._clock.monotonic()
-        capability = self._serving(capability_id, if_generation)
+        leaves = force and bool(self._known(capability_id).draining)
+        capability = self._known(capability_id) if leaves else self._serving(capability_id, if_generation)
         await self._hold(capability, Hold.DRAINED, actor, if_generation)
         source = _name(capability)
         task = self._registry.withdraw(capability, State.DISABLED, actor, Hold.DRAINED)
-        drained = await asyncio.shield(task) if task is not None else Drained()
+        tasks = self._registry.leaving.hurry(capability) if force else [task] if task is not None else []
+        drained = sum_of([await asyncio.shield(one) for one in tasks])
         return self._receipt(capability, "drain", source, None, actor, started, drained)
 
     async def disable(self, capability_id: str, actor: Actor, if_generation: str | None = None) -> Receipt:
