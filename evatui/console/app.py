@@ -30,7 +30,17 @@ if TYPE_CHECKING:
 __all__ = ["ConsoleApp", "OpenOperator"]
 
 OpenOperator = Callable[[], Awaitable[Operator]]
-QUIET = frozenset({"audit.query", "capability.plan", "capability.inspect", "trust.show"})
+QUIET = frozenset(
+    {
+        "audit.query",
+        "capability.diff",
+        "capability.inspect",
+        "capability.plan",
+        "capability.undo_plan",
+        "trust.show",
+        "why",
+    }
+)
 """Commands whose answer is shown in full; the status line only hears of their failures."""
 
 
@@ -138,7 +148,15 @@ class ConsoleApp(Stage):
             self.say(line(("● attached again ", Ink.OK), now))
         if first and snapshot.trust.waiting and self.actions.find("trust") and not self._looks_only():
             self.dispatch_table.run("trust")
+        self.dispatch_table.telling.learn(snapshot.audit)
         self.first_snapshot.set()
+
+    def copy(self, text: str, shown: str) -> None:
+        self.dispatch_table.exporting.copy(text, shown)
+
+    def refuse_changes(self) -> None:
+        if self.operator is not None:
+            self.operator.readonly = True
 
     def _looks_only(self) -> bool:
         return self.operator is None or self.operator.readonly
@@ -158,10 +176,12 @@ class ConsoleApp(Stage):
             self.action_act("open")
 
     def _command_ended(self, sent: Sent) -> None:
-        from evatui.console.view.answer import outcome
+        from evatui.console.view.outcome import outcome
+        from evatui.console.view.undo import undo_of
 
+        self.dispatch_table.telling.note(sent)
         if sent.failed is not None or sent.command not in QUIET:
-            self.say(outcome(sent))
+            self.say(outcome(sent), undo_of(sent))
         if self.feed is not None:
             self.feed.pull_now()
 
@@ -179,9 +199,13 @@ class ConsoleApp(Stage):
             if action_id == "leave":
                 self.exit()
         elif action is None:
-            self.say(line(("READ-ONLY ", Ink.WARN), "this console was started with --readonly: it only looks"))
-        elif argument and action.takes is Takes.THING and not self.select(argument):
+            self.say(line(("READ-ONLY ", Ink.WARN), "this console only looks: it neither changes nor calls anything"))
+        elif argument and action.takes is Takes.THING and not self.select(argument, action):
             self.say(line((f"{action.label}: ", Ink.WARN), f"nothing here is called {argument}; tab completes a name"))
+        elif argument and action.takes is not Takes.THING:
+            self.dispatch_table.run(action.id, argument)
+        elif action.bulk and not argument and self.pane.rows.marks and self.view in action.views:
+            self.dispatch_table.run_on_marked(action)
         elif why_not := self.why_not(action):
             self.say(line((f"{action.label}: ", Ink.WARN), why_not))
         else:

@@ -66,25 +66,31 @@ class Asking:
         def answered(sure: bool | None) -> None:
             if not sure:
                 self._app.say(kept or line((f"not done: {verb}", Ink.DIM)))
-            elif seen is not None and (now := self._moved(seen)):
-                self._app.say(
-                    line(("✗ Conflict ", Ink.BAD), f"{seen.id} moved to {now} since you looked: review again")
-                )
-            else:
+            elif self._stands(seen):
                 self._run(command, params, verb, refused)
 
         level = COMMANDS[command].danger if danger is None else danger
         shown = self._with_line(source, command, params)
         self._app.push_screen(Confirm(title, shown, verb, level, keep=keep), answered)
 
-    def typed(self, command: str, params: dict[str, Any], title: str, source: Source, verb: str, name: str) -> None:
+    def typed(
+        self,
+        command: str,
+        params: dict[str, Any],
+        title: str,
+        source: Source,
+        verb: str,
+        name: str,
+        *,
+        seen: CapabilityRow | None = None,
+    ) -> None:
         """The same for what only a typed ``name`` confirms; it goes along as ``typed``."""
         from evatui.console.screens.typed import Typed
 
         def answered(given: str | None) -> None:
             if given is None:
                 self._app.say(line((f"not done: {verb}", Ink.DIM)))
-            else:
+            elif self._stands(seen):
                 self._run(command, {**params, "typed": given}, verb)
 
         self._app.push_screen(Typed(title, self._with_line(source, command, params), verb, name), answered)
@@ -102,7 +108,14 @@ class Asking:
         equal = line((command_line(command, params), Ink.DIM))
         return lambda width: [*source(width), EMPTY, *wrap(equal, width)]
 
-    def _moved(self, seen: CapabilityRow) -> str | None:
+    def _stands(self, seen: CapabilityRow | None) -> bool:
+        """False, and said, where the capability is another one by now than the dialog spoke of."""
+        now = self.moved(seen) if seen is not None else None
+        if seen is not None and now is not None:
+            self._app.say(line(("✗ Conflict ", Ink.BAD), f"{seen.id} moved to {now} since you looked: review again"))
+        return now is None
+
+    def moved(self, seen: CapabilityRow) -> str | None:
         """What the capability serves by now, where that is not what the dialog spoke of."""
         snapshot = self._app.snapshot
         row = next((row for row in snapshot.capabilities if row.id == seen.id), None) if snapshot else None

@@ -10,6 +10,7 @@ from typing import Any
 from evatui.console.view.sent import Sent
 from evatui.control.operator import CommandFailed, OnProgress, Operator
 from evatui.kernel.model.errors import ErrorKind
+from evatui.kernel.model.ids import new_id
 
 __all__ = ["Commands", "internal"]
 
@@ -33,17 +34,17 @@ class Commands:
         return await asyncio.shield(task)
 
     async def _run(self, command: str, on_progress: OnProgress | None, params: Mapping[str, Any]) -> Sent:
-        started = time.perf_counter()
+        started, request_id = time.perf_counter(), new_id("req")
         data: Mapping[str, Any] | None = None
         failed: CommandFailed | None = None
         try:
-            data = await self._operator.run(command, on_progress=on_progress, **params)
+            data = await self._operator.run(command, on_progress=on_progress, request_id=request_id, **params)
         except CommandFailed as problem:
             failed = problem
         except Exception as problem:
             failed = internal("the runtime failed to answer", problem)
         took = (time.perf_counter() - started) * 1000
-        return Sent(command=command, params=params, took_ms=took, data=data, failed=failed)
+        return Sent(command=command, params=params, request_id=request_id, took_ms=took, data=data, failed=failed)
 
     def _ended(self, task: asyncio.Task[Sent]) -> None:
         self._running.discard(task)

@@ -11,7 +11,11 @@ from evatui.console.view.ink import EMPTY, Ink, line
 
 if TYPE_CHECKING:
     from evatui.console.commanding import Commanding
+    from evatui.console.exporting import Exporting
+    from evatui.console.settling import Settling
     from evatui.console.stage import Stage
+    from evatui.console.telling import Telling
+    from evatui.console.view.actions import Action
 
 __all__ = ["Dispatch"]
 
@@ -49,22 +53,32 @@ class Dispatch:
     def handlers(self) -> Mapping[str, Callable[[], None]]:
         """By the id of the action. The other rooms are entered with the first key that needs them."""
         from evatui.console.asking import Asking
+        from evatui.console.bulk import Bulk
+        from evatui.console.calling import Calling
         from evatui.console.changing import Changing
         from evatui.console.deciding import Deciding
         from evatui.console.listing import Listing
         from evatui.console.reading import Reading
         from evatui.console.restarting import Restarting
+        from evatui.console.restoring import Restoring
         from evatui.console.rolling import Rolling
 
         asking = Asking(self._app)
+        changing = Changing(self._app, asking)
+        self._bulk = Bulk(self._app, asking, changing)
         return {
             **self._own,
             **self.commanding.handlers,
             **Listing(self._app).handlers,
+            **self.telling.handlers,
+            **self.settling.handlers,
+            **self.exporting.handlers,
             **Reading(self._app, self._act).handlers,
-            **Changing(self._app, asking).handlers,
+            **Calling(self._app, asking).handlers,
+            **changing.handlers,
+            **Restoring(self._app, asking).handlers,
             **Deciding(self._app, asking).handlers,
-            **Rolling(self._app, asking).handlers,
+            **Rolling(self._app, asking, self._act).handlers,
             **Restarting(self._app, asking).handlers,
         }
 
@@ -74,8 +88,45 @@ class Dispatch:
 
         return Commanding(self._app, self._act)
 
-    def run(self, action_id: str) -> None:
-        (self._own.get(action_id) or self.handlers[action_id])()
+    @cached_property
+    def settling(self) -> Settling:
+        from evatui.console.settling import Settling
+
+        return Settling(self._app)
+
+    @cached_property
+    def exporting(self) -> Exporting:
+        from evatui.console.exporting import Exporting
+
+        return Exporting(self._app)
+
+    @cached_property
+    def telling(self) -> Telling:
+        from evatui.console.telling import Telling
+
+        return Telling(self._app, self._act)
+
+    def run(self, action_id: str, argument: str = "") -> None:
+        """``argument`` is what was typed after the word, where the action takes any."""
+        if argument and action_id in self.worded:
+            self.worded[action_id](argument)
+        else:
+            (self._own.get(action_id) or self.handlers[action_id])()
+
+    @property
+    def worded(self) -> Mapping[str, Callable[[str], None]]:
+        """What takes a text, by the id of the action."""
+        rooms = (self.settling, self.telling, self.exporting)
+        return {"filter": self._filter, **{word: work for room in rooms for word, work in room.worded.items()}}
+
+    def _filter(self, text: str) -> None:
+        self._app.pane.rows.filter(text)
+        self._app.say(EMPTY)
+
+    def run_on_marked(self, action: Action) -> None:
+        rows, snapshot = self._app.pane.rows, self._app.snapshot
+        if snapshot is not None and self.handlers:
+            self._bulk.run(action, snapshot, rows.marks)
 
     def _view(self, view: View) -> Callable[[], None]:
         def show() -> None:

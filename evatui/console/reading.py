@@ -37,7 +37,6 @@ class Reading:
             "menu": self._menu,
             "describe": self._describe,
             "edit": self._edit,
-            "copy": self._copy,
             "leave": self._leave,
         }
 
@@ -70,12 +69,6 @@ class Reading:
             data = sent.data
             lines = described(data)
             self._app.push_screen(Page(f"{capability_id}   {sent.line}", wrapped(lines), pretty(data)))
-
-    def _copy(self) -> None:
-        text = self._app.pane.copied()
-        self._app.copy_to_clipboard(text)
-        size = f"{len(text):,} characters" if "\n" in text else text
-        self._app.say(line(("✓ ", Ink.OK), f"copied {size}", (" through the terminal (OSC 52)", Ink.DIM)))
 
     def _leave(self) -> None:
         app = self._app

@@ -1,14 +1,15 @@
-"""Actions on the version that is tried out, and undo; guarded by the generation that was seen."""
+"""Actions on the version that is tried out, on what the disk holds, and undo; guarded by the generation seen."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evatui.console.asking import Asking
 from evatui.console.view.canary import canary_lines, canary_of
-from evatui.console.view.ink import Ink, line
+from evatui.console.view.ink import EMPTY, Ink, line
+from evatui.console.view.words import clock
 from evatui.control.snapshot import CanaryRow, CapabilityRow
 
 if TYPE_CHECKING:
@@ -25,11 +26,13 @@ _MEANS = {
 
 
 class Rolling:
-    def __init__(self, app: Stage, asking: Asking) -> None:
+    def __init__(self, app: Stage, asking: Asking, act: Callable[[str, str], None]) -> None:
         self._app = app
         self._asking = asking
+        self._act = act
         self.handlers: dict[str, Callable[[], None]] = {
             **{word: partial(self._order, word) for word in _MEANS},
+            "retry": self._retry,
             "undo": self._undo,
         }
 
@@ -51,11 +54,42 @@ class Rolling:
         title = f"{word.capitalize()} {canary.number} of {row.id}?"
         self._asking.guarded(row, f"capability.{word}", params, title, lines, word)
 
-    def _undo(self) -> None:
+    def _retry(self) -> None:
         row = self._row()
         lines = (
-            line((row.id, Ink.STRONG)),
-            line("What was ordered of it last is undone, unless something else happened to it since."),
+            line((row.id, Ink.STRONG), (f"  on disk: {row.on_disk}", Ink.DIM)),
+            line("What the disk holds is tried again, as if it were new; what was quarantined is so no more."),
+            line(("What serves goes on until the other one is ready.", Ink.DIM)),
         )
         params = {"id": row.id, "if_generation": row.generation}
+        self._asking.guarded(row, "capability.retry", params, f"Try {row.id} again?", lines, "retry")
+
+    # --- undo -------------------------------------------------------------------------------------
+
+    def _undo(self) -> None:
+        """What the status line offers; without an offer, what was ordered last of the selected capability."""
+        offered = self._app.offered
+        if offered is not None and (offered.action != "undo" or not self._is_selected(offered.thing)):
+            self._app.say(EMPTY)
+            self._act(offered.action, offered.thing)
+            return
+        self._app.say(line(("… ", Ink.INFO), "looking up what would be undone"))
+        self._app.run_worker(self._plan_undo(self._row()), exit_on_error=False, group="look", exclusive=True)
+
+    def _is_selected(self, thing: str) -> bool:
+        subject = self._app.pane.subject()
+        return isinstance(subject, CapabilityRow) and subject.id == thing
+
+    async def _plan_undo(self, row: CapabilityRow) -> None:
+        params = {"id": row.id, "if_generation": row.generation}
+        sent = await self._asking.send("capability.undo_plan", **params)
+        if sent.data is None:
+            return  # the status line says why
+        did: Mapping[str, Any] = sent.data.get("undoes") or {}
+        lines = (
+            line((row.id, Ink.STRONG), f"  the {did.get('action')} of {clock(str(did.get('at')), self._app.look)}"),
+            line(("ordered by ", Ink.DIM), str(did.get("actor"))),
+            line("It is undone by ", (str(sent.data.get("by")), Ink.STRONG)),
+            line(("Refused if something else happened to it since.", Ink.DIM)),
+        )
         self._asking.guarded(row, "capability.undo", params, f"Undo the last order for {row.id}?", lines, "undo")

@@ -26,6 +26,7 @@ from evatui.console.view.words import Look
 if TYPE_CHECKING:
     from evatui.console.commands import Commands
     from evatui.console.panes.pane import Pane
+    from evatui.console.view.undo import Undo
     from evatui.control.snapshot import ConsoleSnapshot
 
 __all__ = ["GuardChild", "Stage"]
@@ -48,6 +49,7 @@ class Stage(ThemedApp):
         self.panes: dict[View, Pane] = {}
         self.numbers = Numbers()
         self.frame = Frame(self, Link(readonly=readonly))
+        self.offered: Undo | None = None
         self._received = 0.0
         self._tick: Timer | None = None
 
@@ -115,6 +117,8 @@ class Stage(ThemedApp):
 
     def why_not(self, action: Action) -> str | None:
         """Why it cannot be done here and now, None where it can."""
+        if action.id == "undo" and self.offered is not None:
+            return None
         if self.view not in action.views:
             places = ", ".join(f"{VIEWS[view][1]} ({VIEWS[view][0]})" for view in VIEWS if view in action.views)
             return f"works in: {places}"
@@ -128,17 +132,31 @@ class Stage(ThemedApp):
         names = (*(row.id for row in snapshot.capabilities), *(row.key for row in snapshot.rejections))
         return tuple(dict.fromkeys((*names, *(row.key for row in snapshot.held))))
 
-    def select(self, thing: str) -> bool:
-        """Puts the cursor on its row, in the view that is on or else where it has one; false where it has none."""
-        for view in dict.fromkeys((self.view, *VIEWS)):
-            if self.panes[view].select(thing):
-                if view is not self.view:
-                    self.show_view(view)
-                self.say(EMPTY)
-                return True
-        return False
+    def select(self, thing: str, action: Action | None = None) -> bool:
+        """Puts the cursor on its row, in the view that is on or else where it has one; false where it has none.
 
-    def say(self, message: Line) -> None:
-        """On the status line, until the cursor is moved; an empty one brings back the selected thing."""
-        self.frame.message = message
+        With an ``action``, rather where that can be done to it.
+        """
+        here = [view for view in dict.fromkeys((self.view, *VIEWS)) if self.panes[view].select(thing)]
+        if not here:
+            return False
+        fit = (view for view in here if action is None or self._fits(action, view))
+        if (view := next(fit, here[0])) is not self.view:
+            self.show_view(view)
+        self.say(EMPTY)
+        return True
+
+    def _fits(self, action: Action, view: View) -> bool:
+        return view in action.views and not action.enabled(self.snapshot, self.panes[view].subject())
+
+    def refuse_changes(self) -> None:
+        """From now on its operator is read-only."""
+        raise NotImplementedError
+
+    def say(self, message: Line, undo: Undo | None = None) -> None:
+        """On the status line, until the cursor is moved; an empty one brings back the selected thing.
+
+        As long as it stands there, ``undo`` is what ``z`` does.
+        """
+        self.frame.message, self.offered = message, undo
         self.frame.refresh()

@@ -135,6 +135,10 @@ class ThemedApp(App[CommandFailed]):
         self.theme = theme or DARK.name
         self._palette: tuple[str, Palette] | None = None
 
+    def copy(self, text: str, shown: str) -> None:
+        """To the clipboard, and says so; ``shown`` is what the text is called."""
+        raise NotImplementedError
+
     @property
     def palette(self) -> Palette:
         """Of the theme that is on now."""

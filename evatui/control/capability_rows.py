@@ -50,6 +50,7 @@ def capability_row(runtime: Runtime, capability: Capability) -> CapabilityRow:
         reason=reason_of(capability) or "",
         on_disk=disk_status(capability),
         side_effects=manifest.side_effects.value if manifest else "none",
+        drain_timeout_ms=manifest.reload.drain_timeout_ms if manifest else 0,
         path=clean_line(capability.path),
         script=clean_line(manifest.lua.script) if manifest else "",
         beside=tuple(_beside(runtime, capability)),

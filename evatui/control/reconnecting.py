@@ -8,7 +8,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from evatui.control.operator import CommandFailed, OnProgress
+from evatui.control.operator import CommandFailed, OnProgress, refuse_if_readonly
 from evatui.control.remote import RemoteOperator
 from evatui.control.snapshot import ConsoleSnapshot, Cursor, RuntimeInfo
 from evatui.kernel.workspace.lock import Holder
@@ -44,6 +44,7 @@ class ReconnectingOperator:
         return self._operator.holder
 
     async def run(self, command: str, *, on_progress: OnProgress | None = None, **params: Any) -> dict[str, Any]:
+        refuse_if_readonly(self, command)
         return await (await self._attached()).run(command, on_progress=on_progress, **params)
 
     async def snapshot(self, since: Cursor) -> ConsoleSnapshot:

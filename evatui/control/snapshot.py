@@ -174,6 +174,8 @@ class CapabilityRow:
     reason: str = ""
     on_disk: str = "same"
     side_effects: str = "none"
+    drain_timeout_ms: int = 10_000
+    """How long calls are waited for when a version leaves; then they are cut."""
     path: str = ""
     script: str = ""
     beside: tuple[Beside, ...] = ()

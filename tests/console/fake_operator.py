@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from evatui.control.operator import CommandFailed, OnProgress
+from evatui.control.operator import CommandFailed, OnProgress, refuse_if_readonly
 from evatui.control.snapshot import ConsoleSnapshot, Cursor
 
 Answer = Mapping[str, Any] | CommandFailed
@@ -21,6 +21,7 @@ class FakeOperator:
         self.current = snapshot
         self.answers = dict(answers or {})
         self.commands: list[tuple[str, dict[str, Any]]] = []
+        self.request_ids: list[str] = []
         self.finished: list[str] = []
         self.pulls: list[Cursor] = []
         self.closed = 0
@@ -33,6 +34,8 @@ class FakeOperator:
 
     async def run(self, command: str, *, on_progress: OnProgress | None = None, **params: Any) -> dict[str, Any]:
         self.on_progress = on_progress
+        refuse_if_readonly(self, command)
+        self.request_ids.append(params.pop("request_id", ""))
         self.commands.append((command, params))
         if self.gate is not None:
             await self.gate.wait()

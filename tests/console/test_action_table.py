@@ -8,8 +8,9 @@ import pytest
 
 from evatui.console.app import ConsoleApp
 from evatui.console.view.actions import ACTIONS, Actions
+from evatui.console.widgets.row_list import RowList
 from evatui.control.commands import COMMANDS, Danger
-from evatui.control.operator import Operator
+from evatui.control.operator import CommandFailed, Operator
 from tests.console.conftest import OpenConsole
 
 CHANGING = [action for action in ACTIONS if action.changes]
@@ -42,9 +43,13 @@ def test_the_levels_are_those_of_the_commands() -> None:
         "enable": Danger.PLAN,
         "promote": Danger.DIALOG,
         "abort": Danger.DIALOG,
-        "pause": Danger.PLAN,
+        "pause": Danger.DIALOG,
         "resume": Danger.PLAN,
-        "undo": Danger.DIALOG,
+        "retry": Danger.PLAN,
+        "undo": Danger.PLAN,
+        "drain.force": Danger.TYPED,
+        "reload.all": Danger.DIALOG,
+        "why": Danger.FREE,
         "approve": Danger.TYPED,
         "revoke": Danger.PLAN,
         "trust": Danger.DIALOG,
@@ -55,7 +60,7 @@ def test_the_levels_are_those_of_the_commands() -> None:
         "call": Danger.FREE,
         "describe": Danger.FREE,
     }
-    assert {action.id for action in CHANGING} == levels.keys() - {"describe"}
+    assert {action.id for action in CHANGING} == levels.keys() - {"describe", "why"}
 
 
 def test_a_readonly_table_has_nothing_that_changes_or_calls() -> None:
@@ -79,6 +84,31 @@ async def test_a_readonly_console_answers_every_key_and_sends_no_command(console
             it.app.pane.rows.move_to("repo-summary")
         sent = {COMMANDS[command] for command, _ in it.operator.commands}
         assert [command.name for command in sent if command.effects or command.danger] == []
+
+
+async def test_from_now_on_it_only_looks(console: OpenConsole) -> None:
+    async with console() as it:
+        await it.press("colon", *"readonly", "enter")
+        assert "READ-ONLY" in it.text("#header")
+        assert it.operator.readonly
+        shown = {action.id for action in it.app.actions.all}
+        assert shown == {action.id for action in Actions(readonly=True).all}
+        for action in CHANGING:
+            await it.press("colon", *action.word, "enter")
+            assert "no command" in it.status
+            if action.key:
+                await it.press(action.key.split(",")[0])
+                assert "READ-ONLY" in it.status
+        await it.press("ctrl+p")
+        found = {row.key for row in it.dialog.query_one(RowList).shown}
+        assert not found & {action.id for action in CHANGING}
+        await it.press("escape", "a")
+        assert not {row.key for row in it.dialog.query_one(RowList).shown} & {action.id for action in CHANGING}
+        assert it.operator.commands == []
+        for name, command in COMMANDS.items():
+            if command.effects or command.danger:
+                with pytest.raises(CommandFailed, match="read-only"):
+                    await it.operator.run(name)
 
 
 @pytest.mark.parametrize("action", CHANGING, ids=lambda action: str(action.id))

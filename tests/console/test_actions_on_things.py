@@ -14,6 +14,7 @@ from evatui.console.screens.choose import Choose
 from evatui.console.screens.confirm import Confirm
 from evatui.console.screens.page import Page
 from evatui.console.screens.typed import Typed
+from evatui.console.widgets.row_list import RowList
 from evatui.control.operator import CommandFailed
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.lifecycle import State
@@ -96,7 +97,7 @@ async def test_drain_says_how_many_calls_wait_and_only_y_drains(console: OpenCon
     async with console(answers={"capability.drain": {"from": SERVING, "to": None}}) as it:
         it.app.pane.rows.move_to("repo-summary")
         await it.press("x")
-        assert "3 calls are waited for" in it.screen
+        assert "3 calls are waited for, the longest until 14:02:22" in it.screen
         await it.armed()
         await it.press("enter")
         assert it.open_dialogs == 0
@@ -199,7 +200,8 @@ async def test_the_menu_has_enable_and_disable_with_reasons(console: OpenConsole
         await it.press("a")
         assert "it is neither disabled nor demoted" in it.screen
         await it.armed()
-        await it.press("j", "j", "j", "enter")
+        it.dialog.query_one(RowList).move_to("disable")
+        await it.press("enter")
         assert "Disable topic-normalize?" in it.screen
         await it.armed()
         await it.press("y")
@@ -207,7 +209,8 @@ async def test_the_menu_has_enable_and_disable_with_reasons(console: OpenConsole
         it.app.pane.rows.move_to("scale-report")
         await it.press("a")
         await it.armed()
-        await it.press("j", "j", "j", "j", "enter")
+        it.dialog.query_one(RowList).move_to("enable")
+        await it.press("enter")
         await it.armed()
         await it.press("enter")
         assert it.operator.sent("capability.enable") == [{"id": "scale-report"}]
@@ -218,7 +221,8 @@ async def test_what_was_demoted_can_be_taken_back(console: OpenConsole) -> None:
     async with console(scene(capabilities=(moved,)), answers={"capability.enable": {}}) as it:
         await it.press("a")
         await it.armed()
-        await it.press("j", "j", "j", "j", "enter")
+        it.dialog.query_one(RowList).move_to("enable")
+        await it.press("enter")
         assert "runs in the process of the runtime again" in it.screen
         await it.armed()
         await it.press("enter")

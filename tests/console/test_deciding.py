@@ -50,7 +50,7 @@ async def test_only_y_trusts_and_just_the_list_that_was_seen(console: OpenConsol
         await it.press("y")
         assert it.operator.sent("trust.give") == [{"digest": "11" * 32}]
         assert "trusted the workspace" in it.status
-        assert "a distrust" in it.status
+        assert "z takes it back" in it.status
         assert f"eva trust --digest {'11' * 32}"[:30] in it.status
 
 
@@ -117,7 +117,7 @@ async def test_approval_takes_the_typed_id_and_goes_with_the_digest_seen(console
         sent = {"id": "radar-feed", "digest": "ab" * 32, "typed": "radar-feed"}
         assert it.operator.sent("capability.approve") == [sent]
         assert "approved radar-feed" in it.status
-        assert "R roll back" in it.status
+        assert "z rolls back" in it.status
 
 
 async def test_an_approval_that_has_not_taken_effect_is_taken_back(console: OpenConsole) -> None:

@@ -159,7 +159,7 @@ async def test_the_palette_has_what_is_possible_and_where_to_go(console: OpenCon
     async with console() as it:
         it.app.pane.rows.move_to("weather-tides")
         await it.press("ctrl+p")
-        await it.press(*"roll back")
+        await it.press(*":rollback")
         assert "nothing is called that" in it.screen
         await it.press("escape", "ctrl+p", *"scale")
         await it.armed()
@@ -175,3 +175,19 @@ async def test_a_line_that_loses_the_keys_is_closed(console: OpenConsole) -> Non
         await it.settle()
         assert not it.app.frame.command.is_open
         assert it.app.focused is it.app.pane.rows
+
+
+async def test_a_filter_can_be_typed_as_a_command(console: OpenConsole) -> None:
+    async with console() as it:
+        await it.press("colon", *"filter weath !tides", "enter")
+        assert [row.key for row in it.app.pane.rows.shown] == ["weather-radar"]
+
+
+async def test_a_theme_is_named_or_the_next_one(console: OpenConsole) -> None:
+    async with console() as it:
+        await it.press("colon", *"theme light", "enter")
+        assert it.app.theme == "evatui-light"
+        await it.press("colon", *"theme mauve", "enter")
+        assert "no theme mauve" in it.status
+        await it.press("colon", *"theme", "enter")
+        assert it.app.theme not in ("evatui-light", "evatui-dark")

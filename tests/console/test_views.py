@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from evatui.console.view.actions import Actions, View
-from evatui.console.view.answer import described, outcome
+from evatui.console.view.answer import described
 from evatui.console.view.card import card
 from evatui.console.view.cli import command_line
 from evatui.console.view.detail import brief, preview
@@ -17,6 +17,7 @@ from evatui.console.view.foot import action_rows, footer
 from evatui.console.view.header import Link, header
 from evatui.console.view.in_flight import CALL_COLUMNS
 from evatui.console.view.ink import measure, plain
+from evatui.console.view.outcome import outcome
 from evatui.console.view.payload import first_payload
 from evatui.console.view.reloads import RELOAD_COLUMNS
 from evatui.console.view.rows import (

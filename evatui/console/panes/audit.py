@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from evatui.console.panes.pane import Opened
 from evatui.console.panes.stream import StreamPane
@@ -95,3 +96,6 @@ class AuditPane(StreamPane):
     def copied(self) -> str:
         row = self._row()
         return record_text(row) if row else ""
+
+    def exported(self) -> list[Mapping[str, Any]]:
+        return [self._records[row.key].record for row in self.rows.shown if row.key in self._records]

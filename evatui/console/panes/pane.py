@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
@@ -94,6 +94,10 @@ class Pane(Vertical):
     def wide(self) -> bool:
         """Does the preview stand beside the list, with room for all of it?"""
         return self.app.size.width >= WIDE
+
+    def exported(self) -> Sequence[Mapping[str, Any]]:
+        """The records that are shown, in their order, of a view that has any."""
+        return ()
 
     def cursor_moved(self) -> None:
         """The list's cursor stands elsewhere."""

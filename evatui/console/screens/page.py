@@ -19,5 +19,5 @@ class Page(Dialog[None]):
         self._copied = copied
 
     def confirm(self) -> None:
-        self.app.copy_to_clipboard(self._copied)
+        self.app.copy(self._copied, f"{len(self._copied):,} characters")
         self.finish(None)

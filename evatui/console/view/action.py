@@ -42,6 +42,7 @@ class Takes(StrEnum):
 
     NOTHING = ""
     THING = "ID"
+    ANYTHING = "ID|REQUEST|GENERATION"
     TEXT = "TEXT"
     THEME = "THEME"
     FILE = "FILE"

@@ -14,49 +14,15 @@ from evatui.console.view.words import duration
 __all__ = [
     "call_answer",
     "described",
+    "error_of",
     "failure_lines",
-    "outcome",
     "plan_changes",
     "plan_lines",
     "rendered_lines",
+    "response_of",
 ]
 
 _MARKS = {"add": ("+", Ink.OK), "update": ("→", Ink.INFO), "remove": ("−", Ink.WARN)}
-_UNDO = {
-    "capability.reload": "R roll back",
-    "capability.rollback": "R the one before",
-    "capability.drain": "a enable",
-    "capability.disable": "a enable",
-    "capability.enable": "a disable",
-    "capability.promote": "a undo",
-    "capability.abort": "a undo",
-    "capability.pause": "a resume",
-    "capability.resume": "a pause",
-    "trust.give": "a distrust",
-    "trust.revoke": "T trust",
-    "runtime.freeze": "a thaw",
-    "runtime.thaw": "a freeze",
-}
-_DONE = {
-    "capability.reload": "reloaded",
-    "capability.rollback": "rolled back",
-    "capability.drain": "drained",
-    "capability.disable": "disabled",
-    "capability.enable": "enabled",
-    "capability.promote": "promoted",
-    "capability.abort": "aborted",
-    "capability.pause": "paused",
-    "capability.resume": "resumed",
-    "capability.undo": "undid the last order for",
-    "capability.approve": "approved",
-    "capability.revoke": "took back the approval of",
-    "trust.give": "trusted the workspace",
-    "trust.revoke": "trusts the workspace no more",
-    "capability.call": "called",
-    "runtime.restart": "restarted the runtime",
-    "runtime.freeze": "frozen",
-    "runtime.thaw": "thawed",
-}
 
 
 def plan_changes(plan: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -134,25 +100,25 @@ def call_answer(sent: Sent) -> list[Line]:
         known = sent.failed.data or sent.failed.context
         return [*failure_lines(sent), _came_from(known, sent)]
     data = sent.data or {}
-    answered = _response(data)
+    answered = response_of(data)
     if answered.get("ok"):
         lines = [join((line(("✓ ok", Ink.OK)), _came_from(data, sent))), *_json(answered.get("result"))]
         if answered.get("meta"):
             lines += [line(("meta", Ink.DIM)), *_json(answered["meta"])]
     else:
-        told = _error(data)
+        told = error_of(data)
         head = line((f"✗ {told.get('kind')}", Ink.BAD), f"  {told.get('message')}")
         lines = [head, _came_from(data, sent), *_json(told.get("details"))]
     return lines
 
 
-def _response(data: Mapping[str, Any]) -> Mapping[str, Any]:
+def response_of(data: Mapping[str, Any]) -> Mapping[str, Any]:
     response = data.get("response")
     return response if isinstance(response, Mapping) else {}
 
 
-def _error(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    error = _response(data).get("error")
+def error_of(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    error = response_of(data).get("error")
     return error if isinstance(error, Mapping) else {}
 
 
@@ -173,58 +139,6 @@ def failure_lines(sent: Sent) -> list[Line]:
     if sent.failed.hint:
         lines.append(line(f"  {sent.failed.hint}"))
     return lines
-
-
-def outcome(sent: Sent) -> Line:
-    """One line: what came of it, how long it took, how to undo it, and the same on the command line."""
-    target = _target(sent.params)
-    if sent.failed is not None:
-        hint = f"  {sent.failed.suggestion}" if sent.failed.suggestion else ""
-        return line(
-            (f"✗ {sent.failed.kind} ", Ink.BAD), f"{target}: " if target else "", sent.failed.message, (hint, Ink.DIM)
-        )
-    data = sent.data or {}
-    if sent.command == "capability.call" and not _response(data).get("ok"):
-        error = _error(data)
-        return line(
-            (f"✗ {error.get('kind')} ", Ink.BAD), f"{target}: {error.get('message')}", (f"  {sent.line}", Ink.DIM)
-        )
-    what = _DONE.get(sent.command, sent.command)
-    move = " → ".join(str(name) for name in (data.get("from_number"), data.get("to_number")) if name)
-    cut = data.get("cut") or 0
-    refused = sum(change.get("action") == "reject" for change in plan_changes(data))
-    published = len(plan_changes(data)) - refused if sent.command == "runtime.thaw" else 0
-    took = data.get("applied") if sent.command == "runtime.restart" else None  # a plan is applied or not
-    return line(
-        ("✗ " if refused else "✓ ", Ink.BAD if refused else Ink.OK),
-        f"{what} ",
-        (target, Ink.STRONG),
-        (f" {move}" if move else "", Ink.PLAIN),
-        (f" {published} change{'' if published == 1 else 's'} published" if published else "", Ink.OK),
-        (f" {refused} refused (3 says why)" if refused else "", Ink.BAD),
-        (f" {', '.join(took)} took effect" if took else "", Ink.OK),
-        (f" {cut} call{'' if cut == 1 else 's'} cut" if cut else "", Ink.WARN),
-        (f" {data['note']}" if data.get("note") else "", Ink.WARN),
-        (
-            f" {waits} still waits for more (3 says for what)" if (waits := len(data.get("waiting") or ())) else "",
-            Ink.WARN,
-        ),
-        (f" in {duration(sent.took_ms)}", Ink.DIM),
-        (f"  {undo}" if (undo := _undo(sent)) else "", Ink.KEY),
-        (f"  {sent.line}", Ink.DIM),
-    )
-
-
-def _undo(sent: Sent) -> str:
-    """An approval that has taken effect is undone as any new version is, one that has not is taken back."""
-    if sent.command == "capability.approve":
-        return "R roll back" if (sent.data or {}).get("to") else "a revoke"
-    return _UNDO.get(sent.command, "")
-
-
-def _target(params: Mapping[str, Any]) -> str:
-    ids = params.get("ids")
-    return ", ".join(ids) if ids else str(params.get("provider") or params.get("id") or params.get("name") or "")
 
 
 def described(data: Mapping[str, Any]) -> list[Line]:

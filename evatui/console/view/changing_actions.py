@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from evatui.console.view import enabled as when
 from evatui.console.view.action import Action, Takes, View
+from evatui.control.commands import Danger
 
 __all__ = ["CHANGING"]
 
@@ -14,7 +15,11 @@ CHANGING: tuple[Action, ...] = (
         id="reload", key="r", label="reload", help="Read the disk again; shows the plan, enter applies it",
         group="Changing", command="capability.reload", views=_LISTS, enabled=when.reloadable,
         in_footer=True, in_menu=True,
-        takes=Takes.THING,
+        takes=Takes.THING, bulk=True,
+    ),
+    Action(
+        id="reload.all", label="reload all", help="Read everything on the disk again; shows the plan, y applies it",
+        group="Changing", command="capability.reload", level=Danger.DIALOG, enabled=when.started, in_menu=True,
     ),
     Action(
         id="rollback", key="R", label="roll back", help="Serve an earlier generation again: choose, then y",
@@ -26,56 +31,66 @@ CHANGING: tuple[Action, ...] = (
         id="drain", key="x", label="drain", help="Take no new calls and let the running ones end; y confirms",
         group="Changing", command="capability.drain", views=_LISTS, enabled=when.capability(when.is_drainable),
         in_footer=True, in_menu=True,
-        takes=Takes.THING,
+        takes=Takes.THING, bulk=True,
     ),
     Action(
-        id="disable", key="", label="disable", help="Switch it off until it is enabled again; y confirms",
+        id="drain.force", label="drain!", help="Cut the running calls at once, and take no new ones: type the id",
+        group="Changing", command="capability.drain", level=Danger.TYPED, views=_LISTS,
+        enabled=when.capability(when.is_forcible), in_menu=True, takes=Takes.THING,
+    ),
+    Action(
+        id="disable", label="disable", help="Switch it off until it is enabled again; y confirms",
         group="Changing", command="capability.disable", views=_LISTS,
         enabled=when.capability(when.is_disablable), in_menu=True,
-        takes=Takes.THING,
+        takes=Takes.THING, bulk=True,
     ),
     Action(
-        id="enable", key="", label="enable", help="Lift a drain, a disable or a demotion; enter confirms",
+        id="enable", label="enable", help="Lift a drain, a disable or a demotion; enter confirms",
         group="Changing", command="capability.enable", views=_LISTS,
         enabled=when.capability(when.is_enablable), in_menu=True,
-        takes=Takes.THING,
+        takes=Takes.THING, bulk=True,
     ),
     Action(
-        id="promote", key="", label="promote", help="Let the version that is tried out take all calls; y confirms",
+        id="retry", label="retry", help="Try what the disk holds again, also what was rolled back; enter confirms",
+        group="Changing", command="capability.retry", views=_LISTS, enabled=when.capability(when.is_retriable),
+        in_menu=True, takes=Takes.THING, bulk=True,
+    ),
+    Action(
+        id="promote", label="promote", help="Let the version that is tried out take all calls; y confirms",
         group="Changing", command="capability.promote", views=_LISTS,
         enabled=when.capability(when.is_tried_out), in_menu=True,
-        takes=Takes.THING,
+        takes=Takes.THING, bulk=True,
     ),
     Action(
-        id="abort", key="", label="abort", help="Take the version that is tried out back; y confirms",
+        id="abort", label="abort", help="Take the version that is tried out back; y confirms",
         group="Changing", command="capability.abort", views=_LISTS,
         enabled=when.capability(when.is_tried_out), in_menu=True,
-        takes=Takes.THING,
+        takes=Takes.THING, bulk=True,
     ),
     Action(
-        id="pause", key="", label="pause", help="Let the time of the canary stand still; enter confirms",
+        id="pause", label="pause", help="Let the time of the canary stand still; y confirms",
         group="Changing", command="capability.pause", views=_LISTS,
         enabled=when.capability(when.is_pausable), in_menu=True,
-        takes=Takes.THING,
+        takes=Takes.THING, bulk=True,
     ),
     Action(
-        id="resume", key="", label="resume", help="Let the time of the canary go on; enter confirms",
+        id="resume", label="resume", help="Let the time of the canary go on; enter confirms",
         group="Changing", command="capability.resume", views=_LISTS,
         enabled=when.capability(when.is_resumable), in_menu=True,
-        takes=Takes.THING,
+        takes=Takes.THING, bulk=True,
     ),
     Action(
-        id="undo", key="", label="undo", help="Undo what was ordered of it last; y confirms",
+        id="undo", key="z", label="undo", help="Undo what was just done, or ordered of it last; enter confirms",
         group="Changing", command="capability.undo", views=_LISTS, enabled=when.capability(when.anything), in_menu=True,
         takes=Takes.THING,
     ),
     Action(
-        id="approve", key="", label="approve", help="Let the version that waits go into service: type the id",
+        id="approve", label="approve", help="Let the version that waits go into service: type the id",
         group="Changing", command="capability.approve", views=_LISTS, enabled=when.held(when.approvable), in_menu=True,
         takes=Takes.THING,
     ),
     Action(
-        id="revoke", key="", label="revoke", help="Take an approval back that has not taken effect; enter confirms",
+        id="revoke", label="revoke", help="Take an approval back that has not taken effect; enter confirms",
         group="Changing", command="capability.revoke", views=_LISTS, enabled=when.held(when.revocable), in_menu=True,
         takes=Takes.THING,
     ),
@@ -84,19 +99,19 @@ CHANGING: tuple[Action, ...] = (
         group="Changing", command="trust.give", enabled=when.trustable, in_footer=True, in_menu=True,
     ),
     Action(
-        id="distrust", key="", label="distrust", help="Trust the workspace with nothing any more; y confirms",
+        id="distrust", label="distrust", help="Trust the workspace with nothing any more; y confirms",
         group="Changing", command="trust.revoke", enabled=when.distrustable, in_menu=True,
     ),
     Action(
-        id="restart", key="", label="restart", help="Let calls end and build the runtime anew; y confirms",
+        id="restart", label="restart", help="Let calls end and build the runtime anew; y confirms",
         group="Changing", command="runtime.restart", enabled=when.restartable, in_menu=True,
     ),
     Action(
-        id="freeze", key="", label="freeze", help="Let files and canaries wait until thaw; enter confirms",
+        id="freeze", label="freeze", help="Let files and canaries wait until thaw; enter confirms",
         group="Changing", command="runtime.freeze", enabled=when.freezable, in_menu=True,
     ),
     Action(
-        id="thaw", key="", label="thaw", help="Publish what has waited since freeze; y confirms",
+        id="thaw", label="thaw", help="Publish what has waited since freeze; y confirms",
         group="Changing", command="runtime.thaw", enabled=when.thawable, in_menu=True,
     ),
     Action(

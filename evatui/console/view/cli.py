@@ -20,17 +20,18 @@ _OWN = {
 }
 """Commands whose words are not their names."""
 
+_FLAGS = {"lose_state": "--lose-state", "force": "--force"}
+
 
 def command_line(command: str, params: Mapping[str, Any]) -> str:
     """``eva capability drain repo-summary``; the parameters as `Operator.run` takes them."""
     words = ["eva", *_OWN.get(command, command.replace(".", " ").replace("_", "-")).split()]
     words += params.get("ids", ())
-    words += [params[name] for name in ("id", "name") if params.get(name)]
+    words += [params[name] for name in ("id", "name", "what", "old", "new") if params.get(name)]
     for option in ("provider", "to", "plan", "digest", "if_generation"):
         if params.get(option):
             words += [f"--{option.replace('_', '-')}", str(params[option])]
-    if params.get("lose_state"):
-        words.append("--lose-state")
+    words += [option for name, option in _FLAGS.items() if params.get(name)]
     if command == "capability.revoke":
         words.append("--revoke")
     if "payload" in params:

@@ -36,21 +36,29 @@ __all__ = [
     "is_disablable",
     "is_drainable",
     "is_enablable",
+    "is_forcible",
     "is_pausable",
     "is_restorable",
     "is_resumable",
+    "is_retriable",
     "is_tried_out",
     "reloadable",
     "restartable",
     "revocable",
     "selected",
+    "started",
     "thawable",
+    "told",
     "trustable",
 ]
 
 
 def always(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | None:
     return None
+
+
+def started(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | None:
+    return "the runtime is still starting" if snapshot is None else None
 
 
 def selected(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | None:
@@ -91,6 +99,11 @@ def is_drainable(row: CapabilityRow) -> str | None:
     return None if row.state is State.ACTIVE else f"nothing of it takes calls: it is {row.state}"
 
 
+def is_forcible(row: CapabilityRow) -> str | None:
+    drains = any(item.what == "draining" for item in row.beside)
+    return None if drains else is_drainable(row)
+
+
 def is_disablable(row: CapabilityRow) -> str | None:
     if row.state is State.UNREGISTERED:
         return "it is gone: its manifest was deleted"
@@ -99,6 +112,10 @@ def is_disablable(row: CapabilityRow) -> str | None:
 
 def is_enablable(row: CapabilityRow) -> str | None:
     return None if row.state is State.DISABLED or "demoted" in row.marks else "it is neither disabled nor demoted"
+
+
+def is_retriable(row: CapabilityRow) -> str | None:
+    return "it is gone: its manifest was deleted" if row.state is State.UNREGISTERED else None
 
 
 def anything(row: CapabilityRow) -> str | None:
@@ -190,6 +207,13 @@ def editable(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | None:
     if missing := selected(snapshot, subject):
         return missing
     return None if getattr(subject, "path", "") else "it has no file of its own; o goes to its capability"
+
+
+def told(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | None:
+    if missing := selected(snapshot, subject):
+        return missing
+    known = (getattr(subject, name, None) for name in ("request_id", "id", "capability_id"))
+    return None if any(known) else "it belongs to no capability and to no request"
 
 
 def described(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | None:

@@ -42,12 +42,16 @@ LOOKING: tuple[Action, ...] = (
         takes=Takes.THING,
     ),
     Action(
+        id="why", key="w", label="why", help="How it came to be as it is, and what to do: states, orders, records",
+        group="Reading", command="why", enabled=when.told, in_footer=True, in_menu=True, takes=Takes.ANYTHING,
+    ),
+    Action(
         id="copy", key="C", label="copy", help="Copy it to the clipboard of the terminal (OSC 52)",
         group="Reading", enabled=when.selected, in_menu=True,
         takes=Takes.THING,
     ),
     Action(
-        id="filter", key="slash", shown_key="/", label="filter",
+        id="filter", key="slash", shown_key="/", label="filter", takes=Takes.TEXT,
         help="Only rows with these words: cap:x err: gen:41 >1s !not", group="Finding", in_footer=True,
     ),
     Action(id="match.next", key="n", label="next match", help="Next row that the last filter matches", group="Finding"),
@@ -59,14 +63,30 @@ LOOKING: tuple[Action, ...] = (
         views=frozenset({View.RELOADS, View.AUDIT}), in_footer=True,
     ),
     Action(
+        id="command", key="colon", shown_key=":", label="command", help="Type a command: tab completes, ↑ repeats",
+        group="Console", in_footer=True,
+    ),
+    Action(
         id="help", key="question_mark,f1", shown_key="?", label="help",
         help="Every key and command; type to search, enter runs it",
         group="Console",
         in_footer=True,
     ),
     Action(
-        id="command", key="colon", shown_key=":", label="command", help="Type a command: tab completes, ↑ repeats",
-        group="Finding", in_footer=True,
+        id="session", key="at", shown_key="@", label="session", group="Console",
+        help="What was done in this session, by you and by others, with its undo and its command",
+    ),
+    Action(
+        id="export", label="export", group="Console", views=frozenset({View.AUDIT}), takes=Takes.FILE,
+        help="Write the records that are shown to a new file, one JSON object a line",
+    ),
+    Action(
+        id="readonly", label="read-only", group="Console",
+        help="From now on this console only looks; there is no way back but a new start",
+    ),
+    Action(
+        id="theme", label="theme", group="Console", takes=Takes.THEME,
+        help="The next one, or the one that is named: dark, light",
     ),
     Action(id="palette", key="ctrl+p", label="palette", help="What can be done now, and where to go", group="Console"),
     Action(

@@ -14,10 +14,11 @@ __all__ = ["Sent"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sent:
-    """Either ``data`` or ``failed`` is there; ``params`` are those of `Operator.run`."""
+    """Either ``data`` or ``failed`` is there; ``params`` are those of `Operator.run`, but for the ``request_id``."""
 
     command: str
     params: Mapping[str, Any]
+    request_id: str = ""
     took_ms: float
     data: Mapping[str, Any] | None = None
     failed: CommandFailed | None = None

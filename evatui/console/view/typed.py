@@ -60,7 +60,7 @@ def candidates(text: str, actions: Actions, things: Iterable[str], themes: Itera
     typed = understood(text, actions)
     if isinstance(typed, str):
         return ()
-    known = {Takes.THING: things, Takes.THEME: themes}.get(typed.action.takes, ())
+    known = {Takes.THING: things, Takes.ANYTHING: things, Takes.THEME: themes}.get(typed.action.takes, ())
     argument = typed.argument.casefold()
     begin = text[: len(text) - len(rest)] if typed.argument or rest == "" else text
     found = sorted(name for name in known if argument in name.casefold())
