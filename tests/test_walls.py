@@ -15,7 +15,17 @@ import evatui
 
 ROOT = Path(evatui.__file__).parent.parent
 UNIX_ONLY = ("fcntl", "termios", "resource", "pwd", "grp", "pty", "tty")
-HEAVY = ("textual", "jsonschema", "jsonschema_rs", "lupa", "sqlite3", "evatui.runtime", "evatui.kernel.lua")
+HEAVY = (
+    "textual",
+    "jsonschema",
+    "jsonschema_rs",
+    "lupa",
+    "sqlite3",
+    "serial",
+    "hidraw",
+    "evatui.runtime",
+    "evatui.kernel.lua",
+)
 
 _LOAD = """
 import importlib, json, sys

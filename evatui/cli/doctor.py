@@ -24,7 +24,7 @@ __all__ = ["doctor"]
 @click.command(cls=Word)
 @click.pass_obj
 def doctor(settings: Settings) -> Answer:
-    """Look at the terminal, the sandbox, limits, permissions and libraries, and say what to do.
+    """Look at the terminal, the sandbox, limits, permissions, libraries and devices, and say what to do.
 
     Works without a workspace too. Exit code 0 also where a check failed: `ok` in the JSON says that.
     """

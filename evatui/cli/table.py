@@ -106,6 +106,18 @@ _LINES = (
         ("state delete topic-normalize counter", "state delete topic-normalize --all"),
         "state.delete",
     ),
+    Line("hardware list", ("hardware list", "hardware list -o json"), "hardware.list"),
+    Line(
+        "hardware inspect",
+        ("hardware inspect scale.main", "hardware inspect serial:0403:6001:s.FT-1234"),
+        "hardware.inspect",
+    ),
+    Line("hardware rescan", ("hardware rescan",), "hardware.rescan"),
+    Line(
+        "hardware bind",
+        ("hardware bind serial:1a86:7523:t.1-2.3 scale.main", "hardware bind scale.main --remove"),
+        "hardware.bind",
+    ),
     Line("runtime restart", ("runtime restart",), "runtime.restart"),
     Line("freeze", ("freeze",), "runtime.freeze"),
     Line("thaw", ("thaw",), "runtime.thaw"),

@@ -15,11 +15,12 @@ _MEMBERS = {
     "capability": Member("evatui.cli.capability:capability", "See, call and change capabilities."),
     "completion": Member("evatui.cli.telling:completion", "Print what makes a shell complete these words."),
     "doctor": Member(
-        "evatui.cli.doctor:doctor", "Look at the terminal, the sandbox, limits, permissions and libraries."
+        "evatui.cli.doctor:doctor", "Look at the terminal, the sandbox, limits, permissions, libraries, devices."
     ),
     "events": Member("evatui.cli.events:events", "What happens: the newest events, and each new one."),
     "explain": Member("evatui.cli.telling:explain", "What a diagnostic code means, and how to mend it."),
     "freeze": Member("evatui.cli.runtime:freeze", "Let what changes by itself wait until thaw."),
+    "hardware": Member("evatui.cli.hardware:hardware", "See devices, and say which is which."),
     "init": Member("evatui.cli.hosting:init", "Make a workspace from the bundled samples."),
     "mcp": Member("evatui.cli.mcp:mcp", "Serve capabilities to MCP clients, and see who uses them."),
     "metrics": Member("evatui.cli.telling:metrics_text", "Counts and latencies, as Prometheus reads them."),

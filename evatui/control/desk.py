@@ -13,6 +13,7 @@ from evatui.control.answers import status
 from evatui.control.client_sessions import ClientSessions, on_line
 from evatui.control.clients import Clients
 from evatui.control.commands import COMMANDS, is_followed
+from evatui.control.devices import Devices
 from evatui.control.following import following
 from evatui.control.naming import known, meant_by_call, meant_by_id, meant_by_name
 from evatui.control.operator import CommandFailed, OnProgress, lost
@@ -93,6 +94,7 @@ class Desk:
             **orders(runtime),
             **Stored(runtime).work,
             **Clients(runtime, self._sessions).work,
+            **Devices(runtime).work,
         }
 
     def shut(self, standing: Indicator) -> None:

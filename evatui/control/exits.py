@@ -42,6 +42,7 @@ _BY_KIND = {
     ErrorKind.INVALID_RESPONSE: Exit.HANDLER,
     ErrorKind.HOST_ERROR: Exit.HANDLER,
     ErrorKind.INTERNAL: Exit.INTERNAL,
+    ErrorKind.DEVICE_NOT_FOUND: Exit.UNAVAILABLE,
 }
 
 

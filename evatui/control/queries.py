@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from evatui.control.answers import inspected, listed
+from evatui.control.devices import Devices
 from evatui.control.explained_refusals import explained
 from evatui.control.graph import graphed
 from evatui.control.naming import known
@@ -44,9 +45,12 @@ class Queries:
         }
 
     async def _doctor(self, params: Params, actor: Actor) -> dict[str, Any]:
-        from evatui.control.doctor.examine import examine
+        from evatui.control.doctor.devices import check_devices
+        from evatui.control.doctor.examine import examine, with_checks
 
-        return await examine(self._runtime.layout, self._runtime.engine, self._runtime.sandbox)
+        found = await examine(self._runtime.layout, self._runtime.engine, self._runtime.sandbox)
+        devices = await Devices(self._runtime).listed()
+        return with_checks({**found, "devices": devices}, [check_devices(devices)])
 
     async def _list(self, params: Params, actor: Actor) -> dict[str, Any]:
         return listed(self._runtime)

@@ -11,6 +11,10 @@ from typing import Any
 from evatui.adapters.http import Http
 from evatui.adapters.port import Adapters
 from evatui.adapters.process import Processes
+from evatui.hardware.hardware import Hardware
+from evatui.hardware.sources.hid_devices import HidDevices
+from evatui.hardware.sources.serial_ports import SerialPorts
+from evatui.hardware.telling import Telling
 from evatui.kernel.admission.policy import Policy
 from evatui.kernel.host.credentials import Credentials
 from evatui.kernel.host.host import Host
@@ -61,6 +65,7 @@ from evatui.kernel.registry.trust import Trust
 from evatui.kernel.registry.trying import Trying
 from evatui.kernel.registry.undoing import Undoing
 from evatui.kernel.registry.warden import Warden
+from evatui.kernel.storage.device_book import DeviceBook
 from evatui.kernel.storage.freeze_book import FreezeBook
 from evatui.kernel.storage.grant_book import GrantBook
 from evatui.kernel.storage.history import History
@@ -206,6 +211,13 @@ class Rooms:
         self.approvals = Approvals(self.registry, self.reloader, self.gate, self.providers, clock)
         self.calls.observers += [self.canaries.observe, self.trials.observe]
         self.shadow = shadow
+        self.hardware = Hardware(
+            (SerialPorts(), HidDevices()),
+            DeviceBook(database),
+            lambda: self.reloader.policy,
+            Telling(self.bus, self._journal),
+            clock,
+        )
         self._keeper = Keeper(layout.state_dir, lock, audit, folder.databases)
         self._listeners: list[Callable[[], None]] = []
         self.metrics = Metrics(lambda: [*gauges(self.registry), *provider_gauges(self.providers)])

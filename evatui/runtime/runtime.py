@@ -153,6 +153,7 @@ class Runtime(Rooms):
                     self._journal.write(Code.RUNTIME_DAMAGED, Outcome.ERROR, KERNEL, cause=noticed)
                     self.bus.emit("/runtime/damaged", {"cause": noticed})
                 told = self._tell_audit(told)
+                await self.hardware.open()
                 await self.probations.look()
                 await self.on_look()
             except WorkspaceHeld as held:
@@ -187,6 +188,7 @@ class Runtime(Rooms):
             await self.watch.close()
         await _ended(self._watching)
         await _ended(self._beating)
+        await self.hardware.close()
         await self.reloader.close()
         self.calls.observers.clear()  # how calls end from now on promotes nothing, and brings nothing back
         await self.canaries.close()

@@ -28,7 +28,7 @@ __all__ = ["examine", "with_checks"]
 
 
 async def examine(layout: Layout | None, engine: Engine, facts: SandboxFacts) -> dict[str, Any]:
-    """``{version, platform, libraries, limits, permissions, disk, lock, sandbox, ok, checks}``.
+    """``{version, platform, libraries, limits, permissions, disk, lock, devices, sandbox, ok, checks}``.
 
     What belongs to a workspace is null without one.
     """
@@ -46,6 +46,7 @@ def _examined(layout: Layout | None) -> dict[str, Any]:
         "permissions": permissions(layout) if layout else None,
         "disk": disk(layout) if layout else None,
         "lock": lock(layout) if layout else None,
+        "devices": None,
     }
     checks = [check_libraries(found["libraries"]), *check_limits(found["limits"])]
     if layout is not None:

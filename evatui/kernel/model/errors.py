@@ -31,6 +31,8 @@ class ErrorKind(StrEnum):
     AUDIT_UNAVAILABLE = "AuditUnavailable"
     INTERNAL = "Internal"
 
+    DEVICE_NOT_FOUND = "DeviceNotFound"
+
 
 class Origin(StrEnum):
     KERNEL = "kernel"

@@ -131,6 +131,22 @@ STATE: Final = (
         PRIMARY KEY (server, endpoint, name)
     ) WITHOUT ROWID;
     """,
+    """
+    CREATE TABLE devices (
+        fingerprint TEXT PRIMARY KEY,
+        generation INTEGER NOT NULL,
+        attachment TEXT NOT NULL,
+        first_seen TEXT NOT NULL,
+        last_seen TEXT NOT NULL,
+        links TEXT NOT NULL
+    ) WITHOUT ROWID;
+    CREATE TABLE bindings (
+        fingerprint TEXT PRIMARY KEY,
+        logical_id TEXT NOT NULL UNIQUE,
+        at TEXT NOT NULL,
+        actor TEXT NOT NULL
+    ) WITHOUT ROWID;
+    """,
 )
 """Of ``state.db``. The step at index n leads from schema n to n + 1; a step that was published is never changed."""
 

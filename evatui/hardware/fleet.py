@@ -1,0 +1,94 @@
+"""All devices: each look of a source becomes what happened to each of them. Pure; for one thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from evatui.hardware.device import Change, Device, Moment
+from evatui.hardware.identity import Identity, identify
+from evatui.hardware.lifecycle import DeviceState
+from evatui.hardware.rules import Rules
+from evatui.hardware.sighting import Sighting
+from evatui.kernel.storage.device_book import KeptDevice
+
+__all__ = ["Fleet"]
+
+
+class Fleet:
+    """``told`` hears each change, in the order in which they happen; `remember` comes before the first look."""
+
+    def __init__(self, told: Callable[[Change], None]) -> None:
+        self.bindings: dict[str, str] = {}
+        """Fingerprints to logical ids."""
+        self._told = told
+        self._kept: dict[str, KeptDevice] = {}
+        self._devices: dict[str, dict[str, Device]] = {}
+        self._last: dict[str, Sequence[Sighting]] = {}
+
+    def remember(self, kept: Iterable[KeptDevice], bindings: Mapping[str, str]) -> None:
+        self._kept = {one.fingerprint: one for one in kept}
+        self.bindings = dict(bindings)
+
+    @property
+    def devices(self) -> list[Device]:
+        """By key; those that are gone for good are not among them."""
+        every = (device for found in self._devices.values() for device in found.values())
+        return sorted(every, key=lambda device: device.identity.key)
+
+    @property
+    def missing(self) -> list[tuple[str, str]]:
+        """Fingerprint and logical id of what has a name, and is not there."""
+        there = {device.identity.fingerprint for device in self.devices}
+        return sorted((print_, name) for print_, name in self.bindings.items() if print_ not in there)
+
+    def generation(self, fingerprint: str) -> int:
+        """How often a device that is not there was plugged in."""
+        return self._kept[fingerprint].generation if fingerprint in self._kept else 0
+
+    @property
+    def due(self) -> float | None:
+        """When the first of them has something to do by itself."""
+        return min((one.due for one in self.devices if one.due is not None), default=None)
+
+    def observe(self, source: str, sightings: Sequence[Sighting], rules: Rules, now: Moment) -> None:
+        """``source`` has looked, and sees ``sightings``."""
+        self._last[source] = sightings
+        found = self._devices.setdefault(source, {})
+        there: dict[str, Identity] = {one.fingerprint: one for one in identify(sightings, self.bindings)}
+        for fingerprint, device in found.items():
+            if fingerprint not in there:
+                device.missed(now)
+        for fingerprint, identity in there.items():
+            known = found.get(fingerprint)
+            if known is None:
+                known = found[fingerprint] = Device(identity, self._told, self._kept.pop(fingerprint, None))
+            known.seen(identity, rules.judge, now)
+        self._pass(source, now)
+
+    def again(self, rules: Rules, now: Moment) -> None:
+        """What the sources saw last, under the names and rules of now."""
+        for source, sightings in self._last.items():
+            found = self._devices[source]
+            for identity in identify(sightings, self.bindings):
+                device = found.get(identity.fingerprint)
+                if device is not None:
+                    device.seen(identity, rules.judge, now)
+
+    def disable(self, source: str, now: Moment) -> None:
+        self._last.pop(source, None)
+        for device in self._devices.get(source, {}).values():
+            device.disable(now)
+
+    def pass_time(self, now: Moment) -> None:
+        for source in self._devices:
+            self._pass(source, now)
+
+    def _pass(self, source: str, now: Moment) -> None:
+        """A device that nobody expects back is remembered, and no longer looked after."""
+        found = self._devices[source]
+        for device in found.values():
+            device.pass_time(now)
+        for fingerprint in [name for name, one in found.items() if one.state is DeviceState.ABSENT]:
+            kept = found.pop(fingerprint).kept
+            if kept is not None:
+                self._kept[fingerprint] = kept

@@ -1,0 +1,185 @@
+"""The room's door: what devices there are, followed for as long as a runtime serves."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+from evatui.hardware.device import Change, Device, Moment
+from evatui.hardware.fleet import Fleet
+from evatui.hardware.lifecycle import DeviceState
+from evatui.hardware.rules import Rules, rules_of
+from evatui.hardware.sources.looking import Look, Looking
+from evatui.hardware.sources.source import Source
+from evatui.hardware.telling import Telling
+from evatui.kernel.admission.policy import Policy
+from evatui.kernel.model.clock import Clock, rfc3339
+from evatui.kernel.storage.database import StorageError
+from evatui.kernel.storage.device_book import Binding, DeviceBook
+
+__all__ = ["Hardware", "SourceHealth"]
+
+POLL_S: Final = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class SourceHealth:
+    """``looked``: it has answered at least once. ``problem`` is why the last look failed, empty where it did not."""
+
+    name: str
+    bus: str
+    looked: bool = False
+    problem: str = ""
+    took_ms: float = 0.0
+    looking: bool = True
+    """Whether the policy wants it to."""
+
+
+class Hardware:
+    """For the loop that opens it. Closed, and before it is opened, it knows of no device."""
+
+    def __init__(
+        self,
+        sources: Sequence[Source],
+        book: DeviceBook,
+        policy: Callable[[], Policy | None],
+        telling: Telling,
+        clock: Clock,
+    ) -> None:
+        self.fleet = Fleet(self._told)
+        self._lookings = [Looking(source) for source in sources]
+        self._health = {source.name: SourceHealth(source.name, source.bus.value) for source in sources}
+        self._book = book
+        self._policy = policy
+        self._telling = telling
+        self._clock = clock
+        self._tasks: list[asyncio.Task[None]] = []
+        self._kicks = {source.name: asyncio.Event() for source in sources}
+        self._news = asyncio.Event()
+        self._opening: asyncio.Task[None] | None = None
+        self._unwritten: dict[str, Device] = {}
+
+    @property
+    def sources(self) -> list[SourceHealth]:
+        return list(self._health.values())
+
+    @property
+    def rules(self) -> Rules:
+        policy = self._policy()
+        return rules_of(policy.settings if policy is not None else None)
+
+    @property
+    def now(self) -> Moment:
+        return Moment(self._clock.monotonic(), rfc3339(self._clock.now()))
+
+    async def open(self) -> None:
+        """From now on the sources look, again and again. Idempotent. Raises `StorageError`."""
+        if self._opening is None:
+            self._opening = asyncio.create_task(self._open())
+        try:
+            await asyncio.shield(self._opening)
+        except StorageError:
+            self._opening = None
+            raise
+
+    async def _open(self) -> None:
+        kept, bindings = await asyncio.to_thread(lambda: (self._book.devices(), self._book.bindings()))
+        self.fleet.remember(kept, {one.fingerprint: one.logical_id for one in bindings})
+        self._tasks = [asyncio.create_task(self._follow(looking)) for looking in self._lookings]
+
+    async def settled(self, within_s: float) -> bool:
+        """Waits until each source has looked once, and what it saw has settled; False after ``within_s``."""
+        try:
+            async with asyncio.timeout(within_s):
+                while not self._is_settled():
+                    self._news.clear()
+                    await self._news.wait()
+        except TimeoutError:
+            return False
+        return True
+
+    async def rescan(self, within_s: float) -> bool:
+        """Looks now, and waits as `settled` does."""
+        for name, health in self._health.items():
+            self._health[name] = SourceHealth(name, health.bus)
+            self._kicks[name].set()
+        return await self.settled(within_s)
+
+    async def bind(self, device: Device, logical_id: str, actor: str) -> None:
+        """From now on ``device`` is ``logical_id``. Raises `StorageError`."""
+        binding = Binding(fingerprint=device.identity.fingerprint, logical_id=logical_id, at=self.now.at, actor=actor)
+        await asyncio.to_thread(self._book.bind, binding)
+        self.fleet.bindings[binding.fingerprint] = logical_id
+        self.fleet.again(self.rules, self.now)
+
+    async def unbind(self, fingerprint: str) -> None:
+        """Raises `StorageError`."""
+        await asyncio.to_thread(self._book.unbind, fingerprint)
+        self.fleet.bindings.pop(fingerprint, None)
+        self.fleet.again(self.rules, self.now)
+
+    async def close(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for looking in self._lookings:
+            looking.close()
+
+    def _is_settled(self) -> bool:
+        looked = all(health.looked or not health.looking for health in self._health.values())
+        waiting = (DeviceState.SETTLING, DeviceState.PRESENT)
+        return looked and not any(device.state in waiting for device in self.fleet.devices)
+
+    async def _follow(self, looking: Looking) -> None:
+        kick = self._kicks[looking.source.name]
+        while True:
+            kick.clear()
+            try:
+                await self._look(looking)
+            except Exception as error:  # the next look may succeed
+                self._telling.defect(error)
+            self._news.set()
+            self._write()
+            due = self.fleet.due
+            wait = POLL_S if due is None else min(POLL_S, max(0.0, due - self._clock.monotonic()) + 0.001)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(kick.wait(), wait)
+
+    async def _look(self, looking: Looking) -> None:
+        name, bus = looking.source.name, looking.source.bus
+        if not self.rules.looks_for(bus):
+            self.fleet.disable(name, self.now)
+            self._health[name] = SourceHealth(name, bus.value, looking=False)
+            return
+        look = await looking.look()
+        self._note(name, bus.value, look)
+        if look.sightings is not None:
+            self.fleet.observe(name, look.sightings, self.rules, self.now)
+        else:
+            self.fleet.pass_time(self.now)
+
+    def _note(self, name: str, bus: str, look: Look) -> None:
+        before = self._health[name].problem
+        self._health[name] = SourceHealth(name, bus, True, look.problem, look.took_ms)
+        if look.problem != before:
+            self._telling.source(name, look.problem)
+
+    def _told(self, change: Change) -> None:
+        self._telling.device(change)
+        if change.device.kept is not None:
+            self._unwritten[change.device.identity.fingerprint] = change.device
+
+    def _write(self) -> None:
+        """What is to be remembered of whatever changed."""
+        kept = [device.kept for device in self._unwritten.values() if device.kept is not None]
+        self._unwritten.clear()
+        if kept:
+            self._telling.later(partial(self._keep, kept))
+
+    def _keep(self, kept: Sequence[Any]) -> None:
+        with contextlib.suppress(StorageError):  # the health of the database says so; the next change tries again
+            self._book.keep(kept)

@@ -1,0 +1,1 @@
+"""Where devices are seen. Looking never opens one."""

@@ -1,0 +1,64 @@
+"""The file in /dev that opens a device: is it there, is it still the same one, may this process open it?"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import uuid
+from pathlib import Path
+from typing import Final
+
+from evatui.hardware.fix import group_fix, udev_fix
+from evatui.hardware.sighting import Access, Bus
+
+try:
+    import grp
+except ImportError:  # Windows has neither groups nor nodes
+    grp = None  # type: ignore[assignment]
+
+__all__ = ["look_at_node"]
+
+_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+_CONTAINER = "start the container with the device, and again after it was plugged in anew"
+
+
+def _boot() -> str:
+    try:
+        return _BOOT_ID.read_text()
+    except OSError:
+        return str(uuid.uuid4())  # then nothing is known from before this process
+
+
+_BOOT: Final = _boot()
+"""Nodes are numbered from 1 at each boot."""
+
+
+def look_at_node(path: str, bus: Bus, vendor: int | None, product: int | None) -> tuple[str, Access]:
+    """What tells this time that it is plugged in from others, empty where nothing does; and may it be opened?"""
+    if os.name != "posix" or not path.startswith("/"):
+        return "", Access()
+    try:
+        found = os.stat(path)
+    except OSError:
+        return "", Access(False, "the system shows it, but it has no device node here", _CONTAINER)
+    parts = f"{_BOOT}\0{found.st_dev}\0{found.st_ino}\0{found.st_rdev}"
+    return hashlib.sha256(parts.encode()).hexdigest()[:16], _access(path, found, bus, vendor, product)
+
+
+def _access(path: str, found: os.stat_result, bus: Bus, vendor: int | None, product: int | None) -> Access:
+    effective = os.access in os.supports_effective_ids
+    if os.access(path, os.R_OK | os.W_OK, effective_ids=effective):
+        return Access()
+    group = _group(found.st_gid)
+    mode = found.st_mode & 0o777
+    reason = f"its node belongs to {'root' if found.st_uid == 0 else found.st_uid}:{group}, mode {mode:04o}"
+    if mode & 0o060 == 0o060 and found.st_gid != 0:
+        return Access(False, reason, group_fix(group))
+    return Access(False, reason, udev_fix(bus, vendor, product))
+
+
+def _group(number: int) -> str:
+    try:
+        return grp.getgrgid(number).gr_name
+    except KeyError:
+        return str(number)

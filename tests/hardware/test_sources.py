@@ -1,0 +1,139 @@
+"""What the libraries see, whatever they do; and that looking opens nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from evatui.hardware.fix import udev_fix
+from evatui.hardware.sighting import Bus, Sighting
+from evatui.hardware.sources import looking
+from evatui.hardware.sources.hid_devices import HidDevices
+from evatui.hardware.sources.looking import Looking
+from evatui.hardware.sources.node import look_at_node
+from evatui.hardware.sources.serial_ports import SerialPorts
+from tests.hardware.conftest import port
+from tests.support.ports import Ports
+
+ENTRY = {
+    "path": b"/dev/hidraw7",
+    "vendor_id": 0x16C0,
+    "product_id": 0x05DF,
+    "serial_number": "",
+    "release_number": 1,
+    "manufacturer_string": "maker\x1b[31m",
+    "product_string": "USBRelay2",
+    "usage_page": 0xFF00,
+    "usage": 1,
+    "interface_number": 0,
+    "bus_type": 1,
+}
+
+
+def test_a_serial_port_says_who_it_is_and_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ports = Ports(tmp_path, monkeypatch)
+    ports.plug("ttyUSB0", "FT-EVA-1", "1-2.3:1.1")
+    (seen,) = SerialPorts().scan()
+    assert (seen.vendor, seen.product, seen.serial, seen.topology, seen.interface) == (
+        0x0403,
+        0x6001,
+        "FT-EVA-1",
+        "1-2.3",
+        "if1",
+    )
+    assert str(tmp_path) not in repr(seen)
+    ports.plug("ttyUSB0", "FT-EVA-1", "1-2.3:1.1")
+    assert SerialPorts().scan()[0].attachment != seen.attachment
+
+
+def test_a_hid_device_with_several_usages_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    more = {**ENTRY, "usage_page": 1, "usage": 6}
+    other = {**ENTRY, "path": b"/dev/hidraw8", "interface_number": -1, "serial_number": None, "product_string": None}
+    monkeypatch.setattr("hidraw.enumerate", lambda: [ENTRY, more, other])
+    one, two = HidDevices().scan()
+    assert (one.usage, one.interface, one.name) == ("0001.0006", "if0", "USBRelay2")
+    assert "\x1b" not in one.maker
+    assert (two.interface, two.serial, two.name) == ("", "", "HID device")
+    assert (one.access.ok, "no device node" in one.access.reason) == (False, True)
+
+
+def test_the_library_of_that_name_must_be_hidapi(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr("hidraw.device")
+    with pytest.raises(ImportError, match="another package"):
+        HidDevices().scan()
+
+
+def test_the_real_libraries_answer_here_whatever_is_plugged_in() -> None:
+    for source in (SerialPorts(), HidDevices()):
+        assert all(seen.bus is source.bus for seen in source.scan())
+
+
+def test_a_node_that_is_closed_says_whose_it_is_and_what_to_type(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node = tmp_path / "ttyUSB0"
+    node.touch()
+    monkeypatch.setattr(os, "access", lambda *_, **__: False)
+    monkeypatch.setattr(os, "supports_effective_ids", {os.access})
+    node.chmod(0o600)
+    _, closed = look_at_node(str(node), Bus.SERIAL, 0x0403, 0x6001)
+    assert 'SUBSYSTEM=="tty", ATTRS{idVendor}=="0403", ATTRS{idProduct}=="6001", TAG+="uaccess"' in closed.fix
+    os.chown(node, -1, 20) if os.geteuid() == 0 else None
+    node.chmod(0o660)
+    if node.stat().st_gid != 0:
+        _, grouped = look_at_node(str(node), Bus.SERIAL, 0x0403, 0x6001)
+        assert grouped.fix.startswith("sudo usermod -aG ")
+    assert str(tmp_path) not in closed.reason + closed.fix
+
+
+def test_a_rule_for_hid_covers_both_ways_to_it() -> None:
+    rule = udev_fix(Bus.HID, 0x16C0, 0x05DF)
+    assert 'SUBSYSTEM=="hidraw"' in rule
+    assert 'SUBSYSTEM=="usb"' in rule
+
+
+class Scripted:
+    name = "scripted"
+    bus = Bus.SERIAL
+
+    def __init__(self, *answers: object) -> None:
+        self.answers = list(answers)
+        self.go_on = threading.Event()
+
+    def scan(self) -> list[Sighting]:
+        answer = self.answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        if answer == "hang":
+            self.go_on.wait(30)
+            return []
+        assert isinstance(answer, list)
+        return answer
+
+
+async def test_whatever_a_library_raises_is_a_problem_with_its_kind_and_nothing_that_it_says() -> None:
+    watched = Looking(Scripted(TypeError("/dev/ttyUSB0"), OSError(5, "/dev/ttyUSB0"), [port()]))
+    assert [(await watched.look()).problem for _ in range(2)] == ["TypeError", "OSError"]
+    assert (await watched.look()).sightings == (port(),)
+    watched.close()
+
+
+async def test_a_source_that_hangs_is_given_up_for_now_and_its_late_answer_is_taken(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(looking, "DEADLINE_S", 0.01)
+    source = Scripted("hang", [port()])
+    watched = Looking(source)
+    assert "no answer" in (await watched.look()).problem
+    assert "no answer" in (await watched.look()).problem
+    source.go_on.set()
+    async with asyncio.timeout(30):
+        while (look := await watched.look()).sightings is None:
+            pass
+    assert look.sightings == ()
+    assert (await watched.look()).sightings == (port(),)
+    watched.close()
