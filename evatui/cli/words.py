@@ -31,6 +31,7 @@ _MEMBERS = {
     "status": Member("evatui.cli.telling:status", "What holds the workspace, and how it is."),
     "thaw": Member("evatui.cli.runtime:thaw", "Publish what has waited since freeze, and go on."),
     "trust": Member("evatui.cli.trust:trust", "Trust what starts processes, connects or uses secrets here."),
+    "cancel": Member("evatui.cli.cancelling:cancel", "End a call in flight, or all of a generation."),
     "why": Member("evatui.cli.why:why", "How something came to be as it is, and what to do."),
 }
 

@@ -63,6 +63,7 @@ _ALL = (
     Command("capability.diff", "What changed between two generations, or from one to what the disk holds"),
     Command("capability.graph", "Who calls whom, in which order, and who would miss whom"),
     Command("capability.history", "Every generation of a capability, and which can be gone back to"),
+    Command("call.cancel", "End a call in flight, or all of a generation", Danger.PLAN, True, True),
     Command("capability.test", "Run the examples of a capability, or of all", effects=True),
     Command("capability.plan", "What a reload would change; nothing is switched"),
     Command("capability.reload", "Read the disk again and publish what is sound", Danger.PLAN, True, True),

@@ -79,6 +79,7 @@ class Desk:
         self._work: dict[str, Callable[[Params, Actor], Answer]] = {
             "status": self._status,
             "capability.call": self._call,
+            "call.cancel": self._cancel,
             "capability.test": self._test,
             "capability.plan": self._plan,
             "capability.reload": self._reload,
@@ -225,6 +226,9 @@ class Desk:
         report = await self._runtime.call(request)
         meant = meant_by_call(self._runtime, request, report)
         return {**report.to_json(), **({"suggestion": meant} if meant else {})}
+
+    async def _cancel(self, params: Params, actor: Actor) -> dict[str, Any]:
+        return self._runtime.cancelling.cancel(read_needed(params, "what"), actor)
 
     async def _route(self, params: Params, actor: Actor) -> dict[str, Any]:
         return routed(self._runtime, _request(params, actor))

@@ -8,7 +8,8 @@ from collections.abc import AsyncIterator
 
 from evatui.control.operator import OnProgress
 from evatui.kernel.model.progress import Progress
-from evatui.kernel.registry.calls import Calls, Flight
+from evatui.kernel.registry.calls import Calls
+from evatui.kernel.registry.flight import Flight
 
 __all__ = ["following"]
 

@@ -25,8 +25,8 @@ from evatui.kernel.model.clock import rfc3339
 from evatui.kernel.model.event import Event
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.records.redact import redact
-from evatui.kernel.registry.calls import Flight
 from evatui.kernel.registry.capability import Capability
+from evatui.kernel.registry.flight import Flight
 from evatui.runtime import Runtime
 
 __all__ = ["View", "runtime_info"]

@@ -31,6 +31,7 @@ from evatui.kernel.records.metrics import Metrics
 from evatui.kernel.registry.applying import Applying
 from evatui.kernel.registry.approvals import Approvals
 from evatui.kernel.registry.calls import Calls
+from evatui.kernel.registry.cancelling import Cancelling
 from evatui.kernel.registry.entering import Entering
 from evatui.kernel.registry.examples import Examples
 from evatui.kernel.registry.freezing import Freezing
@@ -193,6 +194,7 @@ class Rooms:
         self.freezing = Freezing(FreezeBook(database), self.reloader, self.canaries, self._journal)
         self.trials = Trials(self.registry, self.operations, self._restoring, state, clock)
         self.calls = Calls(self.registry, host, audit, clock, in_force, layout.name)
+        self.cancelling = Cancelling(self.calls, self._journal, clock)
         self.providers = Providers(
             Adapters(outside.http, self.bus),
             self.trust,

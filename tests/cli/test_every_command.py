@@ -27,7 +27,8 @@ from evatui.kernel.model.call import KERNEL
 OK, INVALID, UNAVAILABLE, USAGE = 0, 2, 4, 64
 CONFLICTS = {"capability rollback", "capability promote", "capability abort", "capability pause", "capability resume"}
 """There is nothing that they could do it to in a workspace where nothing has happened."""
-ANSWERS = dict.fromkeys((*CONFLICTS, "capability approve", "capability diff", "state get", "state delete"), INVALID)
+NONE_THERE = ("capability approve", "capability diff", "state get", "state delete", "cancel")
+ANSWERS = dict.fromkeys((*CONFLICTS, *NONE_THERE), INVALID)
 ANSWERS |= dict.fromkeys(("hardware inspect", "hardware bind"), UNAVAILABLE)
 """No such device is plugged in."""
 LOG = {"audit tail", "audit query", "audit verify", "audit export"}

@@ -10,6 +10,7 @@ from typing import Any
 __all__ = ["command_line"]
 
 _OWN = {
+    "call.cancel": "cancel",
     "capability.plan": "capability reload --dry-run",
     "capability.revoke": "capability approve",
     "runtime.freeze": "freeze",

@@ -12,7 +12,7 @@ from evatui.control.story.trace import CALL, Record, brief, event, is_order, log
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.records.codes import Code, Outcome
 from evatui.kernel.records.search import Filter, find
-from evatui.kernel.registry.calls import Flight
+from evatui.kernel.registry.flight import Flight
 from evatui.runtime import Runtime
 
 __all__ = ["of_request"]

@@ -17,6 +17,8 @@ class Code(StrEnum):
     CALL_DENIED = "call.denied"
     CALL_UNKNOWN = "call.unknown"
     """Found at start: effects were announced, and nobody wrote down how the call ended."""
+    CALL_CANCELLED = "call.cancelled"
+    """An operator ended a call in flight; its own record says how it ended."""
     EFFECT_INTENT = "effect.intent"
     """A host call with an effect is about to happen."""
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import datetime as dt
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from evatui.kernel.host.host import BoundHost, CallScope, Host
+from evatui.kernel.host.host import CallScope, Host
 from evatui.kernel.lua.ending import Overdue
 from evatui.kernel.lua.outcome import Outcome
 from evatui.kernel.model.call import CallReport, CallRequest, Response
@@ -19,10 +18,11 @@ from evatui.kernel.model.clock import Clock
 from evatui.kernel.model.errors import CallError, CallFailed, ErrorKind, failure
 from evatui.kernel.model.manifest import AuditLevels
 from evatui.kernel.records.audit import GIVE_UP_S, AuditLog, Reservation
-from evatui.kernel.records.groups import ACCEPTED, Acceptance
+from evatui.kernel.records.groups import ACCEPTED
 from evatui.kernel.registry.call_record import call_record
 from evatui.kernel.registry.capability import Capability
 from evatui.kernel.registry.cut import running
+from evatui.kernel.registry.flight import Flight
 from evatui.kernel.registry.generation import Generation
 from evatui.kernel.registry.in_force import InForce
 from evatui.kernel.registry.interpret import interpret
@@ -31,35 +31,12 @@ from evatui.kernel.registry.registry import Registry
 from evatui.kernel.registry.rollout.tally import Sample
 from evatui.kernel.registry.router import pick, route, unserved
 
-__all__ = ["MAX_DEPTH", "Calls", "Flight"]
+__all__ = ["MAX_DEPTH", "Calls"]
 
 _OF_OTHERS = frozenset({ErrorKind.CANCELLED, ErrorKind.AUDIT_UNAVAILABLE})
 """Ends of a call that say nothing about the version that it ran on."""
 MAX_DEPTH = 8
 """Capabilities in one chain of calls."""
-
-
-@dataclass(slots=True)
-class Flight:
-    """A call on its way, which came at ``at``. ``started`` and ``deadline`` are on the monotonic clock, in seconds.
-
-    ``generation`` and ``host`` are None while it waits for a slot; ``pinned`` is when it got one. ``recorded``: its end
-    was for the audit log; ``judged``: nothing but that record is still to come; ``acceptance`` is to be waited for
-    before the answer leaves. ``data`` is the payload as canonical JSON, once it is admitted.
-    """
-
-    request: CallRequest
-    at: dt.datetime
-    started: float
-    deadline: float = math.inf
-    pinned: float = 0.0
-    capability: Capability | None = None
-    generation: Generation | None = None
-    host: BoundHost | None = None
-    data: bytes | None = None
-    recorded: bool = False
-    judged: bool = False
-    acceptance: Acceptance = ACCEPTED
 
 
 class Calls:
@@ -92,7 +69,7 @@ class Calls:
 
     async def call(self, request: CallRequest) -> CallReport:
         """Always answers, with a `Response` that says what went wrong; only cancellation is raised."""
-        flight = Flight(request, self._clock.now(), self._clock.monotonic())
+        flight = Flight(request, self._clock.now(), self._clock.monotonic(), task=asyncio.current_task())
         try:
             capability = self._take_off(flight)
             try:
@@ -104,10 +81,21 @@ class Calls:
             if not flight.recorded:  # else it ran, and it is its record that failed
                 response = await self._record_unserved(flight, response)
         except asyncio.CancelledError:
+            if not flight.cancelled_by or flight.task is None or flight.task.uncancel():
+                if not flight.recorded:
+                    self._record_cancelled(flight)
+                raise
+            response = Response(False, error=CallError(ErrorKind.CANCELLED, f"cancelled by {flight.cancelled_by}"))
             if not flight.recorded:
-                self._record_cancelled(flight)
-            raise
+                response = await self._record_unserved(flight, response)
         return self._report(flight, response)
+
+    def cancel(self, flight: Flight, by: str) -> bool:
+        """Ends a call by order of ``by``: its caller is answered ``Cancelled``. False where it has ended by itself."""
+        if flight.recorded or flight.cancelled_by or flight.task is None:
+            return False
+        flight.cancelled_by = by
+        return flight.task.cancel()
 
     def _report(self, flight: Flight, response: Response) -> CallReport:
         if flight.capability is not None:

@@ -11,7 +11,7 @@ from evatui.kernel.model.clock import Clock
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.registry.generation import Generation
 
-__all__ = ["MOST_NAMED", "Cut", "Drained", "running", "sum_of"]
+__all__ = ["MOST_NAMED", "Cut", "Drained", "caller_of", "running", "sum_of"]
 
 MOST_NAMED: Final = 50
 
@@ -57,11 +57,12 @@ def running(flights: Iterable[_Flight], generation: Generation, clock: Clock) ->
     """The calls that run on a generation now, the oldest first."""
     now = clock.monotonic()
     return [
-        Cut(flight.request.request_id, _caller(flight.request), (now - flight.started) * 1000)
+        Cut(flight.request.request_id, caller_of(flight.request), (now - flight.started) * 1000)
         for flight in flights
         if flight.generation is generation
     ]
 
 
-def _caller(request: CallRequest) -> str:
+def caller_of(request: CallRequest) -> str:
+    """A name, or a type of caller."""
     return clean_line(request.user or request.caller.id or request.caller.type.value, 128)

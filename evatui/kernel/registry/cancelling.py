@@ -1,0 +1,68 @@
+"""Calls in flight that an operator ends: one, or all of a generation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evatui.kernel.model.call import Actor
+from evatui.kernel.model.clock import Clock
+from evatui.kernel.model.errors import ErrorKind, failure
+from evatui.kernel.model.text import clean_line
+from evatui.kernel.records.codes import Code, Outcome
+from evatui.kernel.registry.calls import Calls
+from evatui.kernel.registry.cut import caller_of
+from evatui.kernel.registry.flight import Flight
+from evatui.kernel.registry.journal import Journal
+
+__all__ = ["Cancelling"]
+
+
+class Cancelling:
+    """On the kernel's loop only. Who ended which call is on record, beside the end of the call itself."""
+
+    def __init__(self, calls: Calls, journal: Journal, clock: Clock) -> None:
+        self._calls = calls
+        self._journal = journal
+        self._clock = clock
+
+    def cancel(self, what: str, actor: Actor) -> dict[str, Any]:
+        """``{what, cancelled: [{request_id, capability_id, generation, caller, elapsed_ms}]}``, the oldest first.
+
+        ``what`` is the request id of a call, or a generation by its id or number. What a handler has done by now stays
+        done. Raises `CallFailed` ``NotFound`` where nothing of that is in flight (any more).
+        """
+        found = [flight for flight in self._calls.flights.values() if _is(flight, what)]
+        by = clean_line(actor.id or actor.type.value, 64)
+        ended = [flight for flight in found if self._calls.cancel(flight, by)]
+        if not ended:
+            raise failure(ErrorKind.NOT_FOUND, f"no call of {clean_line(what, 160)} is in flight")
+        for flight in ended:
+            self._note(flight, actor)
+        return {"what": what, "cancelled": [self._told(flight) for flight in ended]}
+
+    def _note(self, flight: Flight, actor: Actor) -> None:
+        generation = flight.generation
+        self._journal.write(
+            Code.CALL_CANCELLED,
+            Outcome.OK,
+            actor,
+            capability_id=flight.capability.id if flight.capability else None,
+            generation=generation.name.id if generation else None,
+            cancelled=flight.request.request_id,
+            caller=caller_of(flight.request),
+        )
+
+    def _told(self, flight: Flight) -> dict[str, Any]:
+        generation = flight.generation
+        return {
+            "request_id": flight.request.request_id,
+            "capability_id": flight.capability.id if flight.capability else None,
+            "generation": generation.name.id if generation else None,
+            "caller": caller_of(flight.request),
+            "elapsed_ms": round((self._clock.monotonic() - flight.started) * 1000, 1),
+        }
+
+
+def _is(flight: Flight, what: str) -> bool:
+    names = (flight.generation.name.id, flight.generation.name.short) if flight.generation else ()
+    return what in (flight.request.request_id, *names)
