@@ -17,6 +17,7 @@ from evatui.console.stage import Stage
 from evatui.console.view.actions import ACTIONS, Takes, View
 from evatui.console.view.ink import Ink, line
 from evatui.console.view.words import Look
+from evatui.control.commands import COMMANDS
 from evatui.control.operator import CommandFailed, Operator
 
 if TYPE_CHECKING:
@@ -30,18 +31,6 @@ if TYPE_CHECKING:
 __all__ = ["ConsoleApp", "OpenOperator"]
 
 OpenOperator = Callable[[], Awaitable[Operator]]
-QUIET = frozenset(
-    {
-        "audit.query",
-        "capability.diff",
-        "capability.inspect",
-        "capability.plan",
-        "capability.undo_plan",
-        "trust.show",
-        "why",
-    }
-)
-"""Commands whose answer is shown in full; the status line only hears of their failures."""
 
 
 class ConsoleApp(Stage):
@@ -180,7 +169,7 @@ class ConsoleApp(Stage):
         from evatui.console.view.undo import undo_of
 
         self.dispatch_table.telling.note(sent)
-        if sent.failed is not None or sent.command not in QUIET:
+        if sent.failed is not None or COMMANDS[sent.command].effects:  # the answer to a question is shown in full
             self.say(outcome(sent), undo_of(sent))
         if self.feed is not None:
             self.feed.pull_now()

@@ -56,6 +56,7 @@ class Dispatch:
         from evatui.console.bulk import Bulk
         from evatui.console.calling import Calling
         from evatui.console.changing import Changing
+        from evatui.console.comparing import Comparing
         from evatui.console.deciding import Deciding
         from evatui.console.listing import Listing
         from evatui.console.reading import Reading
@@ -63,13 +64,14 @@ class Dispatch:
         from evatui.console.restoring import Restoring
         from evatui.console.rolling import Rolling
 
-        asking = Asking(self._app)
+        asking, comparing = Asking(self._app), Comparing(self._app)
         changing = Changing(self._app, asking)
         self._bulk = Bulk(self._app, asking, changing)
         return {
             **self._own,
             **self.commanding.handlers,
-            **Listing(self._app).handlers,
+            **Listing(self._app, comparing).handlers,
+            **comparing.handlers,
             **self.telling.handlers,
             **self.settling.handlers,
             **self.exporting.handlers,

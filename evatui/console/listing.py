@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 from evatui.console.panes.stream import StreamPane
 from evatui.console.view.ink import Ink, line
 from evatui.console.view.older import OLDER_AT_ONCE, Older
+from evatui.console.view.timeline import Reload
 from evatui.control.audit_rows import audit_row
 
 if TYPE_CHECKING:
+    from evatui.console.comparing import Comparing
     from evatui.console.stage import Stage
 
 __all__ = ["Listing"]
@@ -20,8 +22,9 @@ __all__ = ["Listing"]
 
 
 class Listing:
-    def __init__(self, app: Stage) -> None:
+    def __init__(self, app: Stage, comparing: Comparing) -> None:
         self._app = app
+        self._comparing = comparing
         self.handlers: dict[str, Callable[[], None]] = {
             "open": self._open,
         }
@@ -33,6 +36,10 @@ class Listing:
         if isinstance(pane, StreamPane) and pane.older is not None:
             self._app.say(line(("… ", Ink.INFO), "reading the disk"))
             self._app.run_worker(self._load_older(pane, pane.older), exit_on_error=False, group="look", exclusive=True)
+            return
+        subject = pane.subject()
+        if isinstance(subject, Reload):
+            self._comparing.open_reload(subject)
             return
         opened = pane.opened()
         if opened is not None:

@@ -14,7 +14,9 @@ from evatui.kernel.model.lifecycle import State
 from evatui.kernel.model.manifest import Manifest
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.registry.capability import Capability
+from evatui.kernel.registry.rollout.bounds import lower_bound, upper_bound
 from evatui.kernel.registry.rollout.cohort import told
+from evatui.kernel.registry.rollout.judge import FAIL_CONFIDENCE, PASS_CONFIDENCE
 from evatui.kernel.registry.rollout.rollout import Rollout
 from evatui.kernel.registry.table import Table
 from evatui.kernel.registry.trail import Edge
@@ -118,7 +120,14 @@ def _beside(runtime: Runtime, capability: Capability) -> list[Beside]:
 def canary_row(rollout: Rollout, now: float) -> CanaryRow:
     generation = rollout.generation
     canary, baseline = (
-        Side(samples=side.samples, faults=side.faults, p95_ms=side.p95_ms) for side in rollout.sides(now)
+        Side(
+            samples=side.samples,
+            faults=side.faults,
+            p95_ms=side.p95_ms,
+            lower=lower_bound(side.faults, side.samples, FAIL_CONFIDENCE) if side.samples else 0.0,
+            upper=upper_bound(side.faults, side.samples, PASS_CONFIDENCE) if side.samples else 1.0,
+        )
+        for side in rollout.sides(now)
     )
     return CanaryRow(
         generation=generation.name.id,
@@ -131,6 +140,9 @@ def canary_row(rollout: Rollout, now: float) -> CanaryRow:
         baseline=baseline,
         at_deadline=rollout.analysis.on_insufficient_data.value,
         seconds_left=rollout.seconds_left(now),
+        min_samples=rollout.analysis.min_samples,
+        max_error_rate=rollout.analysis.max_error_rate,
+        window_s=rollout.analysis.window_s,
     )
 
 

@@ -101,11 +101,16 @@ class GenerationRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Side:
-    """What one of two versions did within the window; ``p95_ms`` is None without calls."""
+    """What one of two versions did within the window; ``p95_ms`` is None without calls.
+
+    ``lower`` and ``upper`` are the rates of faults between which its own certainly lies.
+    """
 
     samples: int = 0
     faults: int = 0
     p95_ms: float | None = None
+    lower: float = 0.0
+    upper: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +119,7 @@ class CanaryRow:
 
     ``phase`` is ``running``, ``paused`` or ``held``; ``verdict`` is ``pass``, ``fail``, ``inconclusive`` or
     ``insufficient_data``; ``takes`` says whose calls; ``at_deadline`` what is done then.
+    It passes with ``min_samples`` calls within ``window_s`` where it certainly fails less than ``max_error_rate``.
     """
 
     generation: str
@@ -126,6 +132,9 @@ class CanaryRow:
     baseline: Side
     at_deadline: str
     seconds_left: float | None = None
+    min_samples: int = 0
+    max_error_rate: float = 0.0
+    window_s: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

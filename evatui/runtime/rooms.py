@@ -178,6 +178,7 @@ class Rooms:
         )
         self._restoring = Restoring(self.registry, self.reloader, publisher, self.gate, store, layout, self.sandbox)
         applying.before = self._restoring.beside
+        self.accounts = applying.accounts
         self.operations = Operations(
             self.registry,
             self.reloader,

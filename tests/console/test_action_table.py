@@ -59,8 +59,9 @@ def test_the_levels_are_those_of_the_commands() -> None:
         "thaw": Danger.DIALOG,
         "call": Danger.FREE,
         "describe": Danger.FREE,
+        "diff": Danger.FREE,
     }
-    assert {action.id for action in CHANGING} == levels.keys() - {"describe", "why"}
+    assert {action.id for action in CHANGING} == levels.keys() - {"describe", "diff", "why"}
 
 
 def test_a_readonly_table_has_nothing_that_changes_or_calls() -> None:

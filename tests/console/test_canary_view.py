@@ -18,10 +18,13 @@ CANARY = CanaryRow(
     phase="running",
     verdict="insufficient_data",
     takes="10 %, users ann",
-    canary=Side(samples=7, faults=1, p95_ms=12.4),
-    baseline=Side(samples=64, faults=0, p95_ms=11.0),
+    canary=Side(samples=7, faults=1, p95_ms=12.4, lower=0.001, upper=0.521),
+    baseline=Side(samples=64, faults=0, p95_ms=11.0, lower=0.0, upper=0.046),
     at_deadline="hold",
     seconds_left=540.0,
+    min_samples=20,
+    max_error_rate=0.2,
+    window_s=60,
 )
 
 
@@ -33,8 +36,10 @@ def row(canary: CanaryRow):
 def test_its_numbers_stand_beside_those_of_what_serves() -> None:
     assert plain(canary_brief(CANARY, 10.0)) == "◇ g42 takes 10 %, users ann: too few calls, 530 s left"
     told = [plain(told) for told in canary_lines(CANARY)]
-    assert told[1].startswith("g42: 1 of 7 failed, p95 12")
-    assert told[2].startswith("beside it: 0 of 64 failed, p95 11")
+    assert told[1] == "g42: 1 of 7 failed of 20 wanted, 14% (surely 0% to 52%), p95 12 ms"
+    assert told[2] == "beside it: 0 of 64 failed, 0% (surely 0% to 5%), p95 11 ms"
+    assert told[3] == "passes with 20 calls in 60 s when surely below 20%;"
+    assert told[5] == "at the end of its time: held, for a person to decide"
     held = replace(CANARY, phase="held", seconds_left=None, verdict="inconclusive")
     assert plain(canary_brief(held, 0)).endswith("inconclusive, its time is over: promote or abort (a)")
     assert plain(canary_brief(replace(CANARY, phase="paused"), 0)).endswith("paused")

@@ -232,7 +232,7 @@ async def test_two_generations_are_compared_over_a_restart_and_with_the_disk(sta
     await runtime.close()
     runtime = await start()
     capability = runtime.registry.capabilities["greet"]
-    told = await compared(runtime.store, capability, None, None)
+    told = await compared(runtime.store, capability, None, None, runtime.accounts)
     assert (told["from"], told["to"]) == ("g1", "g2")
     assert [file["path"] for file in told["files"]] == [SCRIPT_FILE]
     assert '-  return {ok = true, result = {text = "hello " .. request.payload.name, by = "one"}}' in told["text"]
@@ -240,8 +240,8 @@ async def test_two_generations_are_compared_over_a_restart_and_with_the_disk(sta
     save(workspace, MANIFEST_FILE, manifest + "permissions: {fs: {read: [workspace]}}\n")
     await runtime.operations.disable("greet", ANN)
     await runtime.reloader.run(explicit=True)
-    told = await compared(runtime.store, capability, "g1", "disk")
+    told = await compared(runtime.store, capability, "g1", "disk", runtime.accounts)
     assert [(change["path"], change["change"]) for change in told["permissions"]] == [("fs.read", "widened")]
     assert {field["path"] for field in told["fields"]} == {"permissions.fs.read"}
     with pytest.raises(CallFailed, match="kept: g2, g1"):
-        await compared(runtime.store, capability, "g9", None)
+        await compared(runtime.store, capability, "g9", None, runtime.accounts)

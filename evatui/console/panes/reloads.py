@@ -85,11 +85,7 @@ class ReloadsPane(StreamPane):
         return shown(reload, self.numbers.known, width, self.look)
 
     def opened(self) -> Opened | None:
-        reload = self._reload()
-        if reload is None:
-            return None
-        numbers, look = self.numbers.known, self.look
-        return Opened(reload.id, lambda width: reload_preview(reload, numbers, width, look), self.copied())
+        return None  # its page has to be asked for
 
     def copied(self) -> str:
         reload = self._reload()

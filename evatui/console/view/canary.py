@@ -31,13 +31,20 @@ def canary_brief(canary: CanaryRow, elapsed: float) -> Line:
 
 
 def canary_lines(canary: CanaryRow, elapsed: float = 0.0) -> tuple[Line, ...]:
-    """Both sides with their numbers."""
+    """Both sides with their numbers, what decides, and what happens next and when."""
     word, ink = _VERDICTS[canary.verdict]
+    limit = f"{canary.max_error_rate:.0%}"
     return (
-        line(f"takes {canary.takes}; ", (word, ink), f", {_time(canary, elapsed)}, then {canary.at_deadline}"),
-        line((f"{canary.number}: ", Ink.DIM), _side(canary.canary)),
+        line(f"takes {canary.takes}; ", (word, ink), f", {_time(canary, elapsed)}"),
+        line((f"{canary.number}: ", Ink.DIM), _side(canary.canary, canary.min_samples)),
         line(("beside it: ", Ink.DIM), _side(canary.baseline)),
+        line((f"passes with {canary.min_samples} calls in {canary.window_s} s when surely below {limit};", Ink.DIM)),
+        line((f"is taken back as soon as it is surely above {limit} and worse than beside it;", Ink.DIM)),
+        line((f"at the end of its time: {_AT_DEADLINE.get(canary.at_deadline, canary.at_deadline)}", Ink.DIM)),
     )
+
+
+_AT_DEADLINE = {"hold": "held, for a person to decide", "promote": "promoted", "abort": "taken back"}
 
 
 def _time(canary: CanaryRow, elapsed: float) -> str:
@@ -48,6 +55,11 @@ def _time(canary: CanaryRow, elapsed: float) -> str:
     return f"{seconds(canary.seconds_left, elapsed)} left"
 
 
-def _side(side: Side) -> str:
-    p95 = f", p95 {duration(side.p95_ms)}" if side.p95_ms is not None else ""
-    return f"{side.faults:,} of {side.samples:,} failed{p95}"
+def _side(side: Side, wanted: int = 0) -> str:
+    """``1 of 7 failed, 14 % (surely 0 to 52 %), p95 12 ms``."""
+    told = f"{side.faults:,} of {side.samples:,} failed"
+    if side.samples < wanted:
+        told += f" of {wanted:,} wanted"
+    if side.samples:
+        told += f", {side.faults / side.samples:.0%} (surely {side.lower:.0%} to {side.upper:.0%})"
+    return told + (f", p95 {duration(side.p95_ms)}" if side.p95_ms is not None else "")

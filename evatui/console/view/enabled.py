@@ -26,6 +26,7 @@ __all__ = [
     "anything",
     "approvable",
     "capability",
+    "comparable",
     "described",
     "distrustable",
     "editable",
@@ -88,6 +89,12 @@ def capability(check: Callable[[CapabilityRow], str | None]) -> Enabled:
         return check(subject)
 
     return enabled
+
+
+def comparable(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | None:
+    if missing := selected(snapshot, subject):
+        return missing
+    return None if getattr(subject, "id", None) else "it has no id, so there is nothing to hold it against"
 
 
 def is_restorable(row: CapabilityRow) -> str | None:

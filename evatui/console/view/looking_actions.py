@@ -37,6 +37,11 @@ LOOKING: tuple[Action, ...] = (
         takes=Takes.THING,
     ),
     Action(
+        id="diff", key="v", label="diff", help="What it changes: permissions, fields, schemas, examples, code",
+        group="Reading", command="capability.diff", views=_LISTS | {View.RELOADS}, enabled=when.comparable,
+        in_footer=True, in_menu=True, takes=Takes.THING,
+    ),
+    Action(
         id="edit", key="e", label="editor", help="Open $EDITOR at the line of the first mistake, or at the script",
         group="Reading", views=_LISTS, enabled=when.editable, in_footer=True, in_menu=True,
         takes=Takes.THING,

@@ -13,7 +13,7 @@ from evatui.console.view.timeline import Reload, What
 from evatui.console.view.words import Look, clock, duration
 from evatui.kernel.model.ids import fold
 
-__all__ = ["RELOAD_COLUMNS", "moved", "reload_brief", "reload_preview", "reload_row", "what_label"]
+__all__ = ["RELOAD_COLUMNS", "moved", "reload_brief", "reload_head", "reload_preview", "reload_row", "what_label"]
 
 RELOAD_COLUMNS = (
     Column(title="TIME", width=8),
@@ -138,6 +138,25 @@ def reload_brief(reload: Reload, numbers: Mapping[str, str], width: int, look: L
         join((what, after, line((f"by {reload.actor}", Ink.DIM)))),
         _why(reload) or line((_MEANS[reload.what], Ink.DIM)),
     ]
+
+
+def reload_head(reload: Reload, numbers: Mapping[str, str], look: Look) -> list[Line]:
+    """What stands above what it changed: when, by whom, and what became of it."""
+    took = took_ms(reload)
+    ended = f"{reload.what.value} after {duration(took)}" if took is not None else ""
+    freed = f"the one before freed at {clock(reload.freed_at, look)}" if reload.freed_at else ""
+    parts = (
+        line((clock(reload.at, look, millis=True), Ink.DIM)),
+        line((f"by {reload.actor}", Ink.DIM)),
+        line((reload.cause, Ink.DIM)),
+        line(ended),
+        line((freed, Ink.DIM)),
+        line(("the one before drains" if reload.draining else "", Ink.WARN)),
+        line((f"{reload.cut} cut" if reload.cut else "", Ink.BAD)),
+    )
+    first = join((what_label(reload.what), line((reload.id, Ink.STRONG)), moved(reload, numbers)))
+    reason = line((reload.reason.replace("_", " "), Ink.DIM)) if reload.reason else EMPTY
+    return [first, join(parts), *((reason,) if reason else ())]
 
 
 def reload_preview(reload: Reload, numbers: Mapping[str, str], width: int, look: Look) -> list[Line]:

@@ -11,6 +11,7 @@ from evatui.kernel.admission.policy import Policy
 from evatui.kernel.admission.verdict import Candidate, Rejection
 from evatui.kernel.model.call import Actor
 from evatui.kernel.model.lifecycle import State
+from evatui.kernel.registry.accounts import Accounts
 from evatui.kernel.registry.capability import Capability
 from evatui.kernel.registry.plan import BY_HAND, FROZEN, KNOWN, Action, Change
 from evatui.kernel.registry.publisher import Publisher
@@ -33,6 +34,7 @@ class Applying:
         self._publisher = publisher
         self._beginnings = beginnings
         self._places = asyncio.Semaphore(at_once)
+        self.accounts = Accounts()
 
     def together(
         self, changes: Sequence[Change], policy: Policy, actor: Actor
@@ -96,10 +98,16 @@ class Applying:
         if ended.rejected is not None:
             return replace(change, action=Action.REJECT, verdict=ended.rejected)
         if ended.held is not None:
-            return change.waiting(ended.held)
+            return self._waits(capability, change.waiting(ended.held))
         if ended.name is None:
             return change
+        self.accounts.note(change, ended.name.id)
         return replace(change, target=ended.name.id, begins=begins)
+
+    def _waits(self, capability: Capability, change: Change) -> Change:
+        if capability.held is not None and capability.held.name is not None:
+            self.accounts.note(change, capability.held.name.id)
+        return change
 
     async def _remove(self, capability: Capability, actor: Actor, slot: Slot) -> None:
         """Routing stops first; a version that is just loading is let go of."""

@@ -11,10 +11,12 @@ from evatui.kernel.admission.permission_diff import limit_changes, permission_ch
 from evatui.kernel.model.errors import ErrorKind, failure
 from evatui.kernel.model.manifest import Manifest
 from evatui.kernel.model.text import clean_line
+from evatui.kernel.registry.accounts import Accounts
 from evatui.kernel.registry.capability import Capability, Kept
 from evatui.kernel.registry.diff import field_differences, file_differences
 from evatui.kernel.registry.generation import GenerationId
-from evatui.kernel.registry.text_diff import text_difference
+from evatui.kernel.registry.line_diff import MAX_COMPARED, file_diffs
+from evatui.kernel.registry.text_diff import diff_text
 from evatui.kernel.storage.content_store import ContentLost, ContentStore
 from evatui.kernel.workspace.snapshot import Snapshot
 
@@ -29,24 +31,31 @@ class _Version:
     name: str
     snapshot: Snapshot
     manifest: Manifest
+    generation: str = ""
 
 
-async def compared(store: ContentStore, capability: Capability, old: str | None, new: str | None) -> dict[str, Any]:
-    """``{id, from, to, fields, files, permissions, text}``: by default what served before against what serves.
+async def compared(
+    store: ContentStore, capability: Capability, old: str | None, new: str | None, accounts: Accounts
+) -> dict[str, Any]:
+    """``{id, from, to, fields, files, permissions, text, lines, account}``: by default what served before against what
+    serves.
 
     A generation is named by its id or its number, or is `DISK`. ``permissions`` are those that the manifests ask for;
-    ``text`` is a unified diff without secrets. Raises `CallFailed` ``NotFound`` for one that is not kept, ``Conflict``
-    for one that cannot be read any more.
+    ``text`` is a unified diff without secrets, ``lines`` the same at greater length, file by file: ``[{path, change,
+    lines: [[mark, old, new, text]]}]``. ``account`` is what `Accounts.of` has of the newer one. Raises `CallFailed`
+    ``NotFound`` for one that is not kept, ``Conflict`` for one that cannot be read any more.
     """
     kept = list(capability.kept)
     after = await _version(store, capability, kept, new or _default(capability, kept, 0))
     before = await _version(store, capability, kept, old or _default(capability, kept, 1))
-    return {"id": capability.id, **await asyncio.to_thread(_told, before, after)}
+    told = await asyncio.to_thread(_told, before, after)
+    return {"id": capability.id, **told, "account": accounts.of(after.generation)}
 
 
 def _told(before: _Version, after: _Version) -> dict[str, Any]:
     changes = permission_changes(before.manifest.permissions, after.manifest.permissions)
     limits = limit_changes(asdict(before.manifest.limits), asdict(after.manifest.limits))
+    diffs = list(file_diffs(before.snapshot, after.snapshot, MAX_COMPARED))
     moved = [change for change in changes if change.gained or change.lost]
     return {
         "from": before.name,
@@ -54,7 +63,8 @@ def _told(before: _Version, after: _Version) -> dict[str, Any]:
         "fields": list(field_differences(before.snapshot, after.snapshot)),
         "files": list(file_differences(before.snapshot, after.snapshot)),
         "permissions": [change.to_json() for change in (*moved, *limits)],
-        "text": text_difference(before.snapshot, after.snapshot),
+        "text": diff_text(diffs),
+        "lines": [diff.to_json() for diff in diffs],
     }
 
 
@@ -73,7 +83,12 @@ async def _version(store: ContentStore, capability: Capability, kept: list[Kept]
         return _Version(DISK, capability.candidate.snapshot, capability.candidate.manifest)
     for generation in capability.generations:
         if _is(generation.name, wanted):
-            return _Version(generation.name.short, generation.candidate.snapshot, generation.manifest)
+            return _Version(
+                generation.name.short, generation.candidate.snapshot, generation.manifest, generation.name.id
+            )
+    held, waiting = capability.held, capability.candidate
+    if held is not None and held.name is not None and waiting is not None and _is(held.name, wanted):
+        return _Version(held.name.short, waiting.snapshot, waiting.manifest, held.name.id)
     for one in kept:
         if _is(one.name, wanted):
             return await asyncio.to_thread(_kept, store, capability, one)
@@ -90,7 +105,7 @@ def _kept(store: ContentStore, capability: Capability, kept: Kept) -> _Version:
     if manifest is None:
         message = f"{kept.name.short} of {capability.id} is no manifest that this version of evatui understands"
         raise failure(ErrorKind.CONFLICT, message)
-    return _Version(kept.name.short, snapshot, manifest)
+    return _Version(kept.name.short, snapshot, manifest, kept.name.id)
 
 
 def _is(name: GenerationId, wanted: str) -> bool:
