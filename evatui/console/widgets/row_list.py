@@ -13,16 +13,16 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from evatui.console.theme import ThemedApp
-from evatui.console.view.ink import EMPTY, Ink, Line, line
-from evatui.console.view.table import Column, Level, Query, Row, head, lay_out, shown_columns
+from evatui.console.view.ink import EMPTY, Ink, Line
+from evatui.console.view.table import Column, Level, Query, Row, head, shown_columns
 from evatui.console.widgets.paint import paint
+from evatui.console.widgets.row_strips import RowLook, RowStrips
 
 __all__ = ["RowList"]
 
 _GUTTER = 2
 _SCROLLBAR = 1
 """Kept free, so that nothing moves when the bar comes and goes."""
-_CACHED_LINES = 512
 
 
 class RowList(ScrollView, can_focus=True):
@@ -71,7 +71,7 @@ class RowList(ScrollView, can_focus=True):
         self._cursor = 0
         self._key: str | None = None
         self._shape: tuple[tuple[int, int], ...] = ()
-        self._strips: dict[str, tuple[Row, object, Strip]] = {}
+        self._strips = RowStrips()
         self._pattern = self.query_text
 
     @property
@@ -293,17 +293,9 @@ class RowList(ScrollView, can_focus=True):
 
     def _row_strip(self, index: int, width: int, base: Style) -> Strip:
         row = self._visible[index]
-        here = index == self._cursor
-        palette = self.app.palette
-        look = (here, here and self.has_focus, row.key in self.marks, width, base, id(palette))
-        cached = self._strips.get(row.key)
-        if cached is not None and cached[1] == look and (cached[0] is row or cached[0] == row):
-            return cached[2]
-        gutter = ("▌" if here else " ", Ink.INFO), ("+" if row.key in self.marks else " ", Ink.KEY)
-        over = (palette.cursor if self.has_focus else palette.idle_cursor) if here else Style.null()
-        content = (*gutter, *lay_out(row, self.columns, self._shape))
-        strip = paint(line(*content), width, palette, base, over)
-        if len(self._strips) >= _CACHED_LINES:
-            self._strips.clear()
-        self._strips[row.key] = (row, look, strip)
-        return strip
+        return self._strips.strip(
+            row,
+            RowLook(index == self._cursor, self.has_focus, row.key in self.marks, width, base, self.app.palette),
+            self.columns,
+            self._shape,
+        )
