@@ -56,6 +56,9 @@ class Eventbus:
         except (ValueError, TypeError) as error:
             raise NotSent(ErrorKind.INVALID_INPUT, f"no event can hold the payload: {error}", retryable=False) from None
 
+    async def probe(self) -> None:
+        """Nobody can tell before a request whether anybody answers."""
+
     def adjust(self, adapter: Adapter) -> None:
         self._adapter = adapter
 

@@ -1,8 +1,10 @@
-"""The transports of adapters, by name: each is loaded by the first adapter that wants it."""
+"""The transports of adapters, by name."""
 
 from __future__ import annotations
 
 from evatui.adapters.eventbus import Eventbus
+from evatui.adapters.mcp import McpServer
+from evatui.adapters.resolving import Resolve
 from evatui.adapters.stdio import Stdio
 from evatui.adapters.web import Web
 from evatui.kernel.host.ports import HttpPort, Setting, Way
@@ -11,14 +13,15 @@ from evatui.kernel.records.events import EventBus
 
 __all__ = ["Adapters"]
 
-_SERVED = frozenset({"stdio", "http", "eventbus"})
+_SERVED = frozenset({"stdio", "http", "eventbus", "mcp"})
 
 
 class Adapters:
-    """The `AdapterPort`."""
+    """The `AdapterPort`. ``ask`` resolves names."""
 
-    def __init__(self, http: HttpPort, bus: EventBus) -> None:
+    def __init__(self, http: HttpPort, ask: Resolve, bus: EventBus) -> None:
         self._http = http
+        self._ask = ask
         self._bus = bus
 
     def serves(self, transport: str) -> bool:
@@ -27,6 +30,8 @@ class Adapters:
     def open(self, adapter: Adapter, setting: Setting) -> Way:
         if adapter.transport == "stdio":
             return Stdio(adapter, setting)
+        if adapter.transport == "mcp":
+            return McpServer(adapter, setting, self._ask)
         if adapter.transport == "http":
             return Web(adapter, setting, self._http)
         return Eventbus(adapter, self._bus)

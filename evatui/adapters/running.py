@@ -59,7 +59,7 @@ class Running:
     @classmethod
     async def start(cls, argv: tuple[str, ...], folder: Path, environ: Mapping[str, str], root: Path) -> Running:
         """Raises `NotSent`: ``Unavailable`` where it cannot be started, ``NotFound``, ``PolicyDenied``."""
-        name = clean_line(argv[0], 128)
+        name = clean_line(os.path.basename(argv[0]), 128)
         if os.name != "posix":
             raise NotSent(ErrorKind.UNAVAILABLE, "programs cannot be started on this system", retryable=False)
         for secret in environ:

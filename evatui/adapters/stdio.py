@@ -68,6 +68,9 @@ class Stdio:
     def target(self, invocation: Invocation) -> str:
         return clean_line(f"{self._adapter.block['command'][0]} {invocation.capability}", 512)
 
+    async def probe(self) -> None:
+        await self._started()
+
     def adjust(self, adapter: Adapter) -> None:
         self._adapter = adapter
 

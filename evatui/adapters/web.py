@@ -87,6 +87,9 @@ class Web:
             raise failure(ErrorKind.INVALID_RESPONSE, f"the answer of {who} is not JSON")
         return value
 
+    async def probe(self) -> None:
+        """A request could change something, so there is none."""
+
     def adjust(self, adapter: Adapter) -> None:
         self._adapter = adapter
 

@@ -11,6 +11,7 @@ from typing import Any
 from evatui.adapters.http import Http
 from evatui.adapters.port import Adapters
 from evatui.adapters.process import Processes
+from evatui.adapters.resolving import SystemNames
 from evatui.hardware.hardware import Hardware
 from evatui.hardware.sources.hid_devices import HidDevices
 from evatui.hardware.sources.serial_ports import SerialPorts
@@ -47,6 +48,7 @@ from evatui.kernel.registry.migrations import Migrations
 from evatui.kernel.registry.operations import Operations
 from evatui.kernel.registry.providers.dispatch import Dispatch
 from evatui.kernel.registry.providers.providers import Providers
+from evatui.kernel.registry.providers.tools import Tools
 from evatui.kernel.registry.publisher import Publisher
 from evatui.kernel.registry.pulse import Pulse
 from evatui.kernel.registry.refusals import Refusals
@@ -119,7 +121,8 @@ class Rooms:
         self.registry = Registry(self._journal, self.refusals, clock)
         in_force = InForce(lambda: self.reloader.policy)
         self.state = state = StateStore(database)
-        outside = Outside(Http(), Processes(), Credentials(os.environ))
+        names = SystemNames()
+        outside = Outside(Http(names), Processes(), Credentials(os.environ))
         host = Host(
             layout=layout,
             tree=tree,
@@ -197,7 +200,7 @@ class Rooms:
         self.calls = Calls(self.registry, host, audit, clock, in_force, layout.name)
         self.cancelling = Cancelling(self.calls, self._journal, clock)
         self.providers = Providers(
-            Adapters(outside.http, self.bus),
+            Adapters(outside.http, names, self.bus),
             self.trust,
             ToolBook(database),
             self._journal,
@@ -208,6 +211,7 @@ class Rooms:
             layout.root,
             lasting=writes,
         )
+        self.tools = Tools(self.providers, self._journal)
         self.dispatch = Dispatch(self.registry, self.calls, self.providers, clock)
         self.registry.why_not = self.providers.why_not
         self.reloader.on_scan = lambda scan, actor: self.providers.follow(scan.adapters, scan.policy, actor)

@@ -43,6 +43,7 @@ class Server:
     received: list[Received] = field(default_factory=list)
     connections: int = 0
     drip: bytes = b""
+    drip_head: bytes = b"HTTP/1.1 200 OK\r\n\r\n"
     left: int = 0
 
     @property
@@ -73,7 +74,7 @@ class Server:
             writer.close()
 
     async def _drip(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
+        writer.write(self.drip_head)
         gone = asyncio.ensure_future(reader.read())
         while not gone.done():
             writer.write(self.drip)

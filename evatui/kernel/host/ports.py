@@ -145,6 +145,9 @@ class Way(Protocol):
         """The JSON-like answer. Raises `CallFailed`; `NotSent` where nothing was sent. May be cancelled, and then
         sees to it that what it asked for is given up."""
 
+    async def probe(self) -> None:
+        """Looks whether it can be reached, and what an MCP server offers by now. Raises `CallFailed`."""
+
     def adjust(self, adapter: Adapter) -> None:
         """Another manifest that leads to the same place."""
 
@@ -158,11 +161,13 @@ class Way(Protocol):
 @dataclass(frozen=True, slots=True)
 class Setting:
     """What a way has to work with. ``key`` is a credential by its name, which the policy must define now; it raises
-    `CallFailed`. ``pinned`` are the approved definitions of tools, by name; ``tell`` emits an event below ``/mcp``."""
+    `CallFailed`. ``pinned`` are the approved definitions of tools, by name, ``taken`` the names, folded, that no tool
+    from outside may have; ``tell`` emits an event below ``/mcp``."""
 
     root: Path
     key: Callable[[str], Credential]
     pinned: Callable[[], Mapping[str, Definition]]
+    taken: Callable[[], frozenset[str]]
     tell: Callable[[str, Mapping[str, Any]], None]
 
 

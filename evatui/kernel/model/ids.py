@@ -8,7 +8,7 @@ import random
 import re
 import unicodedata
 
-__all__ = ["CAPABILITY_ID", "CAPABILITY_NAME", "VERSION", "fold", "generation_id", "new_id"]
+__all__ = ["CAPABILITY_ID", "CAPABILITY_NAME", "VERSION", "fold", "fold_words", "generation_id", "new_id"]
 
 CAPABILITY_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}", re.ASCII)
 CAPABILITY_NAME = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*", re.ASCII)
@@ -17,6 +17,7 @@ _PRERELEASE = rf"(?:{_NUMBER}|[0-9]*[A-Za-z-][0-9A-Za-z-]*)"
 VERSION = re.compile(rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}(?:-{_PRERELEASE}(?:\.{_PRERELEASE})*)?", re.ASCII)
 """Semantic version 2.0.0 without build metadata: the build part is the generation's own."""
 
+_BETWEEN_WORDS = re.compile(r"[.\-_]+")
 _RANDOM = random.Random(os.urandom(32))
 """Seeded once: asking the system each time lets go of the GIL, and then waits for its turn again."""
 
@@ -34,3 +35,8 @@ def new_id(prefix: str) -> str:
 def fold(name: str) -> str:
     """The form in which two names are compared: NFC and case-folded."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+
+
+def fold_words(name: str) -> str:
+    """The same where what stands between words makes no difference either: ``Repo.Summary`` is ``repo_summary``."""
+    return _BETWEEN_WORDS.sub("_", fold(name)).strip("_")

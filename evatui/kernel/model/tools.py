@@ -57,8 +57,8 @@ class ServerInfo:
     version: str = ""
     tools: tuple[ToolInfo, ...] = ()
     listed_at: str = ""
-    stderr: str = ""
-    """The last that it said on its standard error, where it went down."""
+    note: str = ""
+    """Why it may offer more than is listed."""
 
     @property
     def waiting(self) -> tuple[ToolInfo, ...]:

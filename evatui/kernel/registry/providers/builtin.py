@@ -37,6 +37,9 @@ class Builtin:
             raise NotSent(ErrorKind.INVALID_INPUT, f"{_PROVIDERS} takes an empty payload", retryable=False)
         return {"names": self._names()}
 
+    async def probe(self) -> None:
+        """It is always there."""
+
     def adjust(self, adapter: Adapter) -> None:
         """There is no other manifest."""
 

@@ -11,8 +11,10 @@ from collections.abc import Coroutine
 from dataclasses import dataclass, replace
 from typing import Any
 
+from evatui.kernel.lua.program import HOST_FUNCTIONS
 from evatui.kernel.model.call import KERNEL, CallReport, CallRequest
 from evatui.kernel.model.clock import Clock
+from evatui.kernel.model.ids import fold_words
 from evatui.kernel.model.manifest import SideEffects
 from evatui.kernel.registry.calls import Calls
 from evatui.kernel.registry.providers.builtin import BUILTIN
@@ -47,6 +49,7 @@ class Dispatch:
         self._providers = providers
         self._clock = clock
         providers.begin(self._all)
+        providers.own_names = self._own_names
 
     def call(self, request: CallRequest) -> Coroutine[Any, Any, CallReport]:
         """As `Calls.call`; what only one capability provides goes straight there."""
@@ -109,6 +112,13 @@ class Dispatch:
         if route(self._registry.table, request) == choice.id:
             return self._calls.call(request)
         return self._calls.call(replace(request, provider=choice.id))
+
+    def _own_names(self) -> frozenset[str]:
+        """What tools of one's own are called: capabilities, exposed handlers, and functions of the host."""
+        handlers = (generation.manifest.mcp for generation in self._registry.table.active.values())
+        exposed = (name for one in handlers if one is not None for name in (one.tool_name, one.exposed_name) if name)
+        names = (*self._registry.table.providers, *BUILTIN.capabilities, *exposed, *HOST_FUNCTIONS)
+        return frozenset(map(fold_words, names))
 
     def _all(self) -> dict[str, list[str]]:
         """Every name with its providers, the preferred one first."""

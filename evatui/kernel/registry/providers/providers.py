@@ -76,6 +76,8 @@ class Providers:
         self.serving: dict[str, Provider] = {}
         self.declared: tuple[Adapter, ...] = ()
         self.denied: dict[str, Diagnostic] = {}
+        self.own_names: Callable[[], frozenset[str]] = frozenset
+        """Names, folded, that no tool from outside may have."""
         self.on_change: Callable[[], None] = lambda: None
         self._port = port
         self._trust = trust
@@ -218,7 +220,8 @@ class Providers:
             self._root,
             self._key,
             partial(self.book.of, adapter.id, place),
-            partial(self._tell_server, adapter.id),
+            self.own_names,
+            partial(self.tell_server, adapter.id),
         )
         provider = Provider(adapter, self._port.open(adapter, setting), self)
         self.serving[adapter.id] = provider
@@ -277,8 +280,12 @@ class Providers:
     def later(self, work: Callable[[], None]) -> None:
         self._journal.later(work)
 
-    def _tell_server(self, server: str, what: str, more: Mapping[str, Any]) -> None:
+    def tell_server(self, server: str, what: str, more: Mapping[str, Any]) -> None:
+        """Emits ``/mcp/<what>``; a quarantine is on record too."""
         self._bus.emit(f"/mcp/{what}", {"server": server, **more})
+        if what == "quarantined":
+            fields = {"capability_id": server, "tools": list(more["tools"])}
+            self._journal.write(Code.MCP_QUARANTINED, Outcome.DENIED, KERNEL, **fields)
         self.on_change()
 
     def _tell_held(self, held: HeldAdapter, actor: Actor) -> None:
