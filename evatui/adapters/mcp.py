@@ -202,7 +202,7 @@ class McpServer:
         while not self._closed:
             self._state = WayState("starting")
             self._settled.clear()
-            session = self._session = Session(self._adapter, self._setting, self._ask)
+            session = self._session = Session(self._adapter, self._setting, self._ask, self._over)
             why = await self._lived(session, legacy=attempts % 2 == 1)
             self._session = None
             attempts = 0 if self._state.word == "up" else attempts + 1
@@ -231,23 +231,10 @@ class McpServer:
                 raise
             return session.reason.text or "the session broke"
         except Exception as error:  # whatever the SDK makes of an end, or of an answer to its greeting
-            return session.reason.text or self._why(_first(error), session)
-
-    def _why(self, error: BaseException, session: Session) -> str:
-        if isinstance(error, CallFailed):
-            return error.error.message
-        if isinstance(error, TimeoutError):
-            limit_ms = self._adapter.block["start_timeout_ms"]
-            words = session.running.last_words if session.running is not None else ""
-            return f"it has not come up within {limit_ms} ms{f': {words}' if words else ''}"
-        if type(error).__name__ == "MCPError":
-            return f"it answered with an error: {clean_line(getattr(error, 'message', ''), 200)}"
-        if isinstance(error, RuntimeError):
-            return clean_line(str(error), 200)  # the SDK's: a version that nobody speaks
-        return f"it does not speak the protocol ({type(error).__name__})"
+            return session.reason.text or _why(_first(error))
 
     async def _list(self, session: Session) -> None:
-        async with asyncio.timeout(self._adapter.block["start_timeout_ms"] / 1000):
+        async with session.within("it has not listed its tools"):
             raw, note = await session.list_tools()
         taken = self._setting.taken()
         self._tools = tuple(await asyncio.to_thread(judged, list(raw), taken))
@@ -268,6 +255,12 @@ class McpServer:
         self._state = WayState("up")
         self._settled.set()
         self._setting.tell("up", {"protocol": session.protocol})
+
+    def _over(self) -> None:
+        """A session that never came up is known to be over before it is torn down."""
+        if self._state.word == "starting" and self._session is not None:
+            self._state = WayState("down", self._session.reason.text)
+            self._settled.set()
 
     def _down(self, session: Session, why: str) -> None:
         self._backoff.failed()
@@ -292,3 +285,13 @@ def _first(error: BaseException) -> BaseException:
     while isinstance(error, BaseExceptionGroup) and error.exceptions:
         error = error.exceptions[0]
     return error
+
+
+def _why(error: BaseException) -> str:
+    if isinstance(error, CallFailed):
+        return error.error.message
+    if type(error).__name__ == "MCPError":
+        return f"it answered with an error: {clean_line(getattr(error, 'message', ''), 200)}"
+    if isinstance(error, RuntimeError):
+        return clean_line(str(error), 200)  # the SDK's: a version that nobody speaks
+    return f"it does not speak the protocol ({type(error).__name__})"

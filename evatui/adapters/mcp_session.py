@@ -36,7 +36,7 @@ class Session:
     """``changed`` is set when the server says that its tools changed, and when the session ends, which ``reason``
     tells of. ``secrets`` are what it was given."""
 
-    def __init__(self, adapter: Adapter, setting: Setting, ask: Resolve) -> None:
+    def __init__(self, adapter: Adapter, setting: Setting, ask: Resolve, on_over: Callable[[], None]) -> None:
         self.changed = asyncio.Event()
         self.reason = Reason(self._wake)
         self.secrets: list[Credential] = []
@@ -46,6 +46,7 @@ class Session:
         self._ask = ask
         self._sieve = Sieve()
         self._client: Client | None = None
+        self._on_over = on_over
         self._ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     @property
@@ -69,9 +70,8 @@ class Session:
         from mcp.types import Implementation
 
         quiet()
-        timeout_s = self._adapter.block["start_timeout_ms"] / 1000
         async with AsyncExitStack() as stack:
-            async with asyncio.timeout(timeout_s):  # the scopes of anyio would have to nest
+            async with self.within("it has not come up"):  # the scopes of anyio would have to nest
                 streams = await self._streams(stack)
                 client = Client(
                     _Transport(*streams),
@@ -88,6 +88,18 @@ class Session:
                 yield
             finally:
                 self._wake()
+
+    @contextlib.asynccontextmanager
+    async def within(self, what: str) -> AsyncIterator[None]:
+        """For as long as a start may take; past that the reason is known before anything is torn down."""
+        limit_ms = self._adapter.block["start_timeout_ms"]
+        try:
+            async with asyncio.timeout(limit_ms / 1000):
+                yield
+        except TimeoutError:
+            words = self.running.last_words if self.running is not None else ""
+            self.reason.set(f"{what} within {limit_ms} ms{f': {words}' if words else ''}")
+            raise
 
     async def ask(self, work: Callable[[Client], Awaitable[T]], who: str) -> T:
         """What the server answers. Raises `CallFailed`, as soon as the session ends where it does."""
@@ -147,6 +159,7 @@ class Session:
         self.changed.set()
         if not self._ended.done():
             self._ended.set_result(None)
+            self._on_over()
 
     async def _heard(self, message: Any) -> None:
         from mcp.types import ToolListChangedNotification

@@ -59,7 +59,7 @@ async def reason(server: McpServer) -> str:
         ("sys.stdout.write('hello\\n' * 300); sys.stdout.flush(); sys.stdin.read()", "lines that are no messages"),
         ("print('[' * 100_000 + ']' * 100_000); sys.stdout.flush(); sys.stdin.read()", "has not come up within"),
         (serving_tools(ADD, more='VERSION = "1999-01-01"'), "Unsupported protocol version"),
-        (serving_tools(ADD, more="def tools():\n    sys.stdin.read()"), "has not come up within"),
+        (serving_tools(ADD, more="def tools():\n    sys.stdin.read()"), "has not listed its tools within"),
     ],
     ids=["silence", "dies", "huge line", "junk", "deep json", "no version", "no list"],
 )
