@@ -28,7 +28,7 @@ def failed(settings: Settings, arguments: Sequence[str], problem: Exception) -> 
                 settings.output = "json"
             return _fail(settings, _usage(problem), Exit.USAGE)
         case click.Abort() | Interrupted():
-            return _fail(settings, CommandFailed(ErrorKind.CANCELLED, "interrupted"), Exit.INTERRUPTED)
+            return _fail(settings, CommandFailed(ErrorKind.CANCELLED, "interrupted"), Exit.LIMIT)
         case CommandFailed():
             if problem.kind is ErrorKind.INTERNAL:
                 _debug(problem)

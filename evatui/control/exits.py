@@ -20,7 +20,6 @@ class Exit(IntEnum):
     HANDLER = 6
     CHANGES = 10
     USAGE = 64
-    INTERRUPTED = 130
 
 
 _BY_KIND = {

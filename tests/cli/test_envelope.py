@@ -92,9 +92,9 @@ def test_a_defect_is_one_line_without_a_traceback(eva: Eva, output: str, monkeyp
     assert "Traceback" in eva("status", "-o", output, status=broken).err
 
 
-def test_an_interrupt_detaches_and_ends_with_130_and_one_line(eva: Eva) -> None:
+def test_an_interrupt_detaches_and_is_a_cancellation_and_one_line(eva: Eva) -> None:
     said = eva("status", status=KeyboardInterrupt())
-    assert (said.code, said.out, said.err) == (130, "", "error: interrupted\n")
+    assert (said.code, said.out, said.err) == (5, "", "error: interrupted\n")
     assert eva.operator.closed == 1
 
 

@@ -38,11 +38,10 @@ context}`;
 | 2 | invalid input or workspace, not found, a conflict, something was refused |
 | 3 | the policy says no, or something waits for approval |
 | 4 | no runtime where one is needed, unavailable, a state folder or audit log that cannot be read or written |
-| 5 | a limit: time, memory, output, calls at once; or it was cancelled |
+| 5 | a limit: time, memory, output, calls at once; or it was cancelled, as by ctrl+c |
 | 6 | the handler answered with an error |
 | 10 | `reload --exit-code`, and something changed or would change |
 | 64 | the words or options are not understood |
-| 130 | ctrl+c |
 """
 
 
