@@ -42,7 +42,22 @@ def test_nobody_is_called_by_one_that_leaves_later(order: list[str], data: st.Da
         assert all(leaves[key] < leaves[name[2:]] for name in names)
 
 
-def test_those_that_call_each_other_leave_together_and_a_pattern_calls_all_it_covers() -> None:
-    assert list(departures(table({"a": ["n.b"], "b": ["n.a"], "c": []}))) == [("c",), ("a", "b")]
-    assert list(departures(table({"a": [], "b": ["n.*"], "c": []}))) == [("b",), ("a", "c")]
+def test_those_that_call_each_other_leave_together_and_whom_they_call_later() -> None:
+    assert list(departures(table({"a": ["n.b"], "b": ["n.a"], "c": []}))) == [("a", "b", "c")]
+    assert list(departures(table({"a": ["n.b"], "b": ["n.a", "n.c"], "c": ["n.d"], "d": []}))) == [
+        ("a", "b"),
+        ("c",),
+        ("d",),
+    ]
     assert list(departures(EMPTY_TABLE)) == []
+
+
+def test_a_pattern_calls_all_that_it_covers() -> None:
+    assert list(departures(table({"a": [], "b": ["n.*"], "c": []}))) == [("b",), ("a", "c")]
+    assert list(departures(table({"a": [], "b": ["n.*"], "c": ["n.*"], "d": []}))) == [("b", "c"), ("a", "d")]
+    assert list(departures(table({"a": ["n.b"], "b": ["*"], "c": ["none.*", "nobody"]}))) == [("a", "b"), ("c",)]
+
+
+def test_a_long_chain_is_followed_to_its_end() -> None:
+    chain = {f"c{n:05}": [f"n.c{n + 1:05}"] for n in range(1200)}
+    assert list(departures(table(chain))) == [(key,) for key in chain]
