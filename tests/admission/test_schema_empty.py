@@ -29,6 +29,15 @@ EMPTY: dict[str, tuple[dict[str, Any], str]] = {
     "too few allowed": ({"maxProperties": 1, "required": ["a", "b"]}, "/maxProperties"),
     "sizes": ({"minProperties": 3, "maxProperties": 2}, "/maxProperties"),
     "not anything": ({"not": {}}, "/not"),
+    "not an object": ({"not": {"type": "object"}}, "/not"),
+    "not an object, in parts": (
+        {"type": ["object", "null"], "allOf": [{"not": {"type": ["object", "array"]}}]},
+        "/allOf/0/not",
+    ),
+    "a name that none may have": ({"required": ["a"], "propertyNames": {"maxLength": 0}}, "/propertyNames"),
+    "a name of another kind": ({"required": ["a"], "propertyNames": {"pattern": "^x"}}, "/propertyNames"),
+    "oneOf twice the same": ({"oneOf": [{"required": ["a"]}, {"required": ["a"], "title": "A"}]}, "/oneOf"),
+    "oneOf twice the same and text": ({"oneOf": [{}, {"type": "string"}, {}]}, "/oneOf"),
     "allOf": ({"type": "object", "allOf": [{"type": "string"}]}, "/allOf/0/type"),
     "anyOf": ({"anyOf": [{"type": "string"}, {"const": 1}]}, ""),
     "by reference": ({"$ref": "#/$defs/t", "$defs": {"t": {"type": "integer"}}}, "/$defs/t/type"),
@@ -63,6 +72,11 @@ def test_what_no_object_fits_is_told_with_its_place(name: str) -> None:
         {"$ref": "#"},
         {"required": ["a"], "patternProperties": {"^a": {"type": "string"}}, "additionalProperties": False},
         {"not": {"type": "string"}},
+        {"not": {"type": "object", "required": ["a"]}},
+        {"required": ["a"], "propertyNames": {"maxLength": 1}},
+        {"oneOf": [{"required": ["a"]}, {"required": ["b"]}]},
+        {"oneOf": [{"const": {"a": 1}}, {"const": {"a": True}}]},
+        {"anyOf": [{}, {}]},
     ],
 )
 def test_what_may_be_fitted_is_not(document: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evatui.kernel.admission.compat_keywords import NUMBERS, least, limit, most, required
-from evatui.kernel.admission.compat_values import Properties, finite
+from evatui.kernel.admission.compat_values import Properties, finite, holds
 from evatui.kernel.admission.schema_parts import Circular, Part, Schema, TooIntricate
 from evatui.kernel.model.text import clean_line
 
@@ -67,6 +67,8 @@ class _Search:
             if part.rules.get("not") in (True, {}):
                 return DeadEnd(part.at("not"), "not rules out every value")
         types = self._schema.types(parts)
+        if types and not (types := types - self._types_ruled_out(parts)):
+            return DeadEnd(_first(parts, "not"), "not rules out every type that is left")
         if not types:
             return DeadEnd(_first(parts, "type"), "no type is left that an object could have")
         if (values := finite(self._schema, parts)) is not None and not values:
@@ -75,6 +77,16 @@ class _Search:
         if all(reasons):
             return reasons[0]
         return self._no_branch(parts, depth)
+
+    def _types_ruled_out(self, parts: Sequence[Part]) -> frozenset[str]:
+        """By each ``not`` that speaks of nothing but types."""
+        out: frozenset[str] = frozenset()
+        for part in parts:
+            if "not" in (part.rules or {}):
+                denied = self._schema.parts((part.rules or {})["not"], part.at("not"))
+                if all(one.rules is not None and one.rules.keys() == {"type"} for one in denied):
+                    out |= self._schema.types(denied) if denied else frozenset()
+        return out
 
     def _of_type(self, kind: str, parts: Sequence[Part], depth: int) -> DeadEnd | None:
         if kind in NUMBERS:
@@ -87,6 +99,8 @@ class _Search:
         said = [Properties(part) for part in parts]
         needed = sorted(required(parts))
         for name in needed:
+            if found := self._no_name(name, parts):
+                return found
             below = [schema for one in said for schema in one.of(name)]
             inner = [part for schema, pointer in below for part in self._schema.parts(schema, pointer)]
             if found := self.empty(inner, depth + 1):
@@ -94,14 +108,35 @@ class _Search:
                 return DeadEnd(found.pointer, f'"{shown}" is required, and no value fits it: {found.message}')
         return None
 
+    def _no_name(self, name: str, parts: Sequence[Part]) -> DeadEnd | None:
+        for part in parts:
+            if "propertyNames" in (part.rules or {}):
+                below = self._schema.parts((part.rules or {})["propertyNames"], part.at("propertyNames"))
+                if any(holds(self._schema, one, [name]) is False for one in below):
+                    shown = clean_line(name, 80)
+                    return DeadEnd(part.at("propertyNames"), f'"{shown}" is required, and propertyNames rules it out')
+        return None
+
     def _no_branch(self, parts: Sequence[Part], depth: int) -> DeadEnd | None:
         for index, part in enumerate(parts):
             for word in ("anyOf", "oneOf"):
                 branches = self._schema.children(part, word) if part.rules and word in part.rules else []
                 others = [*parts[:index], _without(part, word), *parts[index + 1 :]]
-                if branches and all(self.empty([*others, *branch], depth + 1) for branch in branches):
+                if branches and all(
+                    (word == "oneOf" and self._has_twin(branch, branches))
+                    or self.empty([*others, *branch], depth + 1)
+                    for branch in branches
+                ):
                     return DeadEnd(part.at(word), f"no alternative under {word} can be fulfilled")
         return None
+
+    def _has_twin(self, branch: Sequence[Part], branches: Sequence[Sequence[Part]]) -> bool:
+        """Whatever fits it fits another one too."""
+        said = [part.rules for part in branch]
+        return any(
+            other is not branch and self._schema.same(said, [part.rules for part in other], self._schema)
+            for other in branches
+        )
 
 
 def _without(part: Part, word: str) -> Part:
