@@ -19,6 +19,7 @@ __all__ = ["bundled_workspace", "init_workspace"]
 _PARTS = ("capabilities", "schemas")
 _TAKEN = (*_PARTS, "eva.yaml", "config/eva.yaml", "config/capabilities")
 _SETTINGS = """\
+# yaml-language-server: $schema=schemas/evatui.workspace.schema.json
 # Every key is optional; what is not written here has its default.
 version: 1
 
@@ -27,6 +28,7 @@ version: 1
 # audit: {mode: write}            # durable: records survive a power loss too
 """
 _POLICY = """\
+# yaml-language-server: $schema=../../schemas/evatui.policy.schema.json
 # What the capabilities of this workspace may do. Nothing is allowed that is not granted here:
 # a manifest that asks for more is refused, and `eva capability explain-rejected` says what is missing.
 version: 1
@@ -76,9 +78,11 @@ def _sample_files() -> dict[str, bytes]:
 
 
 def _empty_files() -> dict[str, bytes]:
+    """With the schemas that editors check its files with."""
+    schemas = (bundled_workspace() / "schemas").glob("evatui.*.schema.json")
     return {
         "capabilities/policies/default.yaml": _POLICY.encode(),
-        "schemas/.gitkeep": b"",
+        **{f"schemas/{path.name}": path.read_bytes() for path in schemas},
         "eva.yaml": _SETTINGS.encode(),
     }
 

@@ -8,6 +8,8 @@ from evatui.kernel.model.diagnostic import Edit
 from evatui.kernel.workspace.layout import Layout
 from tests.admission.harness import MANIFEST, NOTES, edited, judge, only, refused
 
+NETWORK = NOTES[MANIFEST][NOTES[MANIFEST].index("  network:") : NOTES[MANIFEST].index("  shell:")].rstrip("\n")
+
 
 def applied(text: str, edit: Edit) -> str:
     lines = text.split("\n")
@@ -33,6 +35,11 @@ def applied(text: str, edit: Edit) -> str:
         ("isolation: auto", 'isolation: "in-process"'),
         ("emit: [/notes/**]", "emit: /notes/**"),
         ("version: 2.3.1-beta.1", "verison: 2.3.1-beta.1"),
+        ("version: 2.3.1-beta.1", "version: 1.10"),
+        ("version: 2.3.1-beta.1", "version: 2"),
+        (NETWORK, '  network: "no"'),
+        (NETWORK, "  network: off"),
+        ("timeout_ms: 2000", "timeout_ms: 900000"),
     ],
 )
 def test_an_edit_repairs_what_it_is_for(layout: Layout, right: str, wrong: str) -> None:
@@ -41,7 +48,22 @@ def test_an_edit_repairs_what_it_is_for(layout: Layout, right: str, wrong: str) 
     (edit,) = found[0].edits
     assert edit.span.file == MANIFEST
     after = judge({**files, MANIFEST: applied(files[MANIFEST], edit)}, layout)
-    assert (found[0].code, found[0].message) not in [(d.code, d.message) for d in getattr(after, "diagnostics", ())]
+    assert edit.span.line not in [span.line for d in getattr(after, "diagnostics", ()) for span in d.spans]
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "fix"),
+    [
+        (NETWORK, '  network: "yes"', "network: {hosts: [api.example.org]}"),
+        (NETWORK, "  network: [example.org]", "network: {hosts: [api.example.org]}"),
+        ("entry: find", "entry: 5", "Write the name of a Lua function"),
+        ("- workspace/docs", "- /etc", "a root of eva.yaml"),
+    ],
+)
+def test_where_only_a_person_can_tell_the_fix_leads_on(layout: Layout, right: str, wrong: str, fix: str) -> None:
+    found = only(judge(edited(manifest=(right, wrong)), layout))
+    assert found.edits == ()
+    assert fix in found.fix
 
 
 def test_where_the_right_key_is_there_too_nothing_is_edited(layout: Layout) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import jsonschema_rs
 import pytest
+import yaml
 
 from evatui.cli.main import run
 from evatui.control.bundle import bundled_workspace
@@ -33,8 +35,20 @@ def test_the_samples_arrive_byte_for_byte(eva: Eva, tmp_path: Path) -> None:
 
 def test_an_empty_workspace_grants_nothing(eva: Eva, tmp_path: Path) -> None:
     assert eva("init", str(tmp_path / "w"), "--empty").code == 0
-    assert files_in(tmp_path / "w") == ["capabilities/policies/default.yaml", "eva.yaml", "schemas/.gitkeep"]
+    schemas = [f"schemas/evatui.{name}.schema.json" for name in ("adapter", "manifest", "policy", "workspace")]
+    assert files_in(tmp_path / "w") == ["capabilities/policies/default.yaml", "eva.yaml", *schemas]
     assert "grants: []" in (tmp_path / "w/capabilities/policies/default.yaml").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("words", [(), ("--empty",)])
+def test_every_file_names_the_schema_that_editors_check_it_with(eva: Eva, tmp_path: Path, words: tuple[str]) -> None:
+    eva("init", str(tmp_path / "w"), *words)
+    named = [path for path in sorted((tmp_path / "w").rglob("*.yaml")) if "examples" not in path.parts]
+    assert len(named) >= 2
+    for path in named:
+        first, text = path.read_text().split("\n", 1)
+        schema = path.parent / first.removeprefix("# yaml-language-server: $schema=")
+        assert jsonschema_rs.validator_for(json.loads(schema.read_text())).is_valid(yaml.safe_load(text))
 
 
 def test_other_things_in_the_folder_stay_as_they_are(eva: Eva, tmp_path: Path) -> None:

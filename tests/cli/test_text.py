@@ -179,3 +179,11 @@ def test_a_list_beside_a_folder_that_cannot_be_searched_says_so(eva: Eva) -> Non
     problem = {"code": "EVA-116", "message": "capabilities cannot be searched: permission denied"}
     said = eva("capability", "list", capability__list={"capabilities": [], "problems": [problem]})
     assert said.out == "✗ EVA-116 capabilities cannot be searched: permission denied\n"
+
+
+def test_a_reason_points_on_to_its_codes(eva: Eva) -> None:
+    said = eva("explain", "policy_denied")
+    assert said.code == 2
+    assert "EVA-410  the manifest asks for more than the policy grants" in said.err
+    assert "eva explain EVA-4" in said.err
+    assert "there is no code no_such" in eva("explain", "no_such").err

@@ -86,7 +86,9 @@ ADAPTER = Record(
     {
         "id": Field(ID, "Stable over all updates.", required=True),
         "name": Field(Text("a name", longest=200), "For people; the id by default.", ""),
-        "version": Field(Text("a semantic version such as 1.0.0", VERSION, 128), "Semantic.", required=True),
+        "version": Field(
+            Text("a semantic version such as 1.0.0", VERSION, 128, endings=(".0", ".0.0")), "Semantic.", required=True
+        ),
         "enabled": Field(Flag(), "Use it?", True),
         "priority": Field(Integer(0, 100), "Among providers of one name the higher wins; ties by id.", 50),
         "transport": Field(Choice(TRANSPORTS), "How it reaches what answers.", required=True),

@@ -8,15 +8,17 @@ from typing import Any
 
 from evatui.kernel.admission.records import ListOf, Record
 from evatui.kernel.admission.report import Fault, Pointer, Report
-from evatui.kernel.admission.rules import INVALID, Choice, Flag, Rule, Text
+from evatui.kernel.admission.rules import INVALID, Choice, Rule, Text, dotted
 from evatui.kernel.model.permissions import ALL
 from evatui.kernel.model.topic import is_topic_pattern
 from evatui.kernel.workspace.paths import HERE, InvalidPath, normal
 
 __all__ = [
     "COMMANDS",
+    "COMMANDS_EXAMPLE",
     "CREDENTIAL",
     "HOST",
+    "HOSTS_EXAMPLE",
     "ID_GLOB",
     "METHODS",
     "NAME_GLOB",
@@ -28,6 +30,8 @@ __all__ = [
 ]
 
 _LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+HOSTS_EXAMPLE = "network: {hosts: [api.example.org]}"
+COMMANDS_EXAMPLE = "shell: {commands: [[git, status]]}"
 HOST = Text("a host name, or *.domain", re.compile(rf"\*|(?:\*\.)?{_LABEL}(?:\.{_LABEL})*", re.ASCII), 253)
 METHODS = Choice(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", ALL))
 COMMANDS = ListOf(ListOf(Text("a word of a command"), shortest=1, whole=True))
@@ -40,7 +44,6 @@ ID_GLOB = Text("an id, or a pattern with *", re.compile(r"[A-Za-z0-9*][A-Za-z0-9
 _PATH = Text("a path relative to the workspace", longest=1_000)
 _ROOTED = Text("root, or root/sub/path", longest=1_000)
 _TOPIC = Text("a topic pattern such as /repo/**")
-_FLAG = Flag()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +75,8 @@ class GrantPath:
             return text
         if not _is_normal(text):
             message = f"{report.shown(at)} is no plain path from a root, such as workspace or workspace/docs"
-            report.fault(Fault.PATH, message, at)
+            fix = "Write a root of eva.yaml, such as workspace, and the folders below it: workspace/docs."
+            report.fault(Fault.PATH, message, at, fix=fix)
             return INVALID
         if ALL in text:
             report.fault(Fault.FORM, f'{report.shown(at)}: only "*" alone may stand for all paths', at)
@@ -127,19 +131,27 @@ class Grant:
 
 @dataclass(frozen=True, slots=True)
 class FlagOr:
-    """``false``, or a block that says it in detail; ``true`` as well, unless ``refusal`` says why not."""
+    """``false``, or a block that says it in detail, as in ``example``; or ``true``, unless ``refusal`` says why not."""
 
     record: Record
+    example: str
     refusal: str = ""
 
     def read(self, value: Any, at: Pointer, report: Report) -> Any:
         if isinstance(value, dict):
             return self.record.read(value, at, report)
-        flag = _FLAG.read(value, at, report)
-        if flag is True and self.refusal:
+        if not isinstance(value, bool):
+            message = f"{dotted(at)} wants false, or what it is about, found {report.shown(at)}"
+            # Only the least is offered, never all of it, whatever was meant.
+            least = isinstance(value, str) and value.lower() in ("false", "no", "off")
+            label, instead = ("write false", "false") if least else ("", None)
+            fix = f"Say it in detail, as in {self.example}, or leave it out."
+            report.fault(Fault.TYPE, message, at, label=label, instead=instead, fix=fix)
+            return INVALID
+        if value and self.refusal:
             report.fault(Fault.ASKS_ALL, f"{at[-1]}: true is refused: {self.refusal}", at)
             return INVALID
-        return flag
+        return value
 
     def schema(self) -> dict[str, Any]:
         flag = {"const": False} if self.refusal else {"type": "boolean"}

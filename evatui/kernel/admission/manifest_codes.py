@@ -75,7 +75,7 @@ _MANIFEST = (
         "EVA-210",
         Reason.PATH_NOT_ALLOWED,
         "a path leaves the folders that it may point into",
-        "Scripts, modules and schemas are loaded only from the workspace's own folders, links followed.",
+        "What is loaded lies in the workspace's own folders, and what a grant names below a root, links followed.",
         "Move the file under an allowed folder, or add the folder to layout in eva.yaml.",
     ),
     Code(

@@ -8,8 +8,10 @@ from typing import Any
 
 from evatui.kernel.admission.entries import (
     COMMANDS,
+    COMMANDS_EXAMPLE,
     CREDENTIAL,
     HOST,
+    HOSTS_EXAMPLE,
     ID_GLOB,
     METHODS,
     NAME_GLOB,
@@ -146,10 +148,16 @@ PERMISSIONS = Record(
             ),
             "Files, by root.",
         ),
-        "network": Field(FlagOr(_NETWORK), "false, or hosts and methods; true asks for every host.", False),
+        "network": Field(
+            FlagOr(_NETWORK, HOSTS_EXAMPLE),
+            "false, or hosts and methods; true asks for every host.",
+            False,
+        ),
         "shell": Field(
             FlagOr(
-                Record({"commands": Field(COMMANDS, "Fixed argv prefixes.", [])}), refusal="it asks for every command"
+                Record({"commands": Field(COMMANDS, "Fixed argv prefixes.", [])}),
+                COMMANDS_EXAMPLE,
+                refusal="it asks for every command",
             ),
             "false, or a list of command prefixes.",
             False,
@@ -242,7 +250,7 @@ MANIFEST = Record(
         "description": Field(Text("a description", empty=True), "Shown everywhere.", ""),
         "kind": Field(_KindRule(tuple(Kind)), "What it is.", required=True),
         "version": Field(
-            Text("a semantic version such as 1.0.0, without build metadata", VERSION, 128),
+            Text("a semantic version such as 1.0.0, without build metadata", VERSION, 128, endings=(".0", ".0.0")),
             "Semantic, without build metadata.",
             required=True,
         ),

@@ -9,6 +9,7 @@ from evatui.kernel.admission.layer import Granted, Layer, LayerName
 from evatui.kernel.admission.placement import check_isolation
 from evatui.kernel.admission.pooled_policy import Policy
 from evatui.kernel.admission.report import Pointer, Report
+from evatui.kernel.model.diagnostic import Edit
 from evatui.kernel.model.manifest import Manifest
 from evatui.kernel.model.permissions import ALL
 from evatui.kernel.model.sandbox import SandboxFacts
@@ -56,7 +57,8 @@ def _ceilings(manifest: Manifest, layer: Layer, report: Report) -> None:
             path = ".".join(map(str, at))
             message = f"{path} is {value}{by_default}; {layer.owner} ceiling is {ceiling}"
             notes = (f"the ceiling: {layer.place(f'ceilings.{name}')}",)
-            report.add("EVA-411", message, report.span(at, label=f"at most {ceiling}"), notes=notes)
+            written = (Edit(report.span(at), str(ceiling)),) if report.node(at) is not None else ()
+            report.add("EVA-411", message, report.span(at, label=f"at most {ceiling}"), notes=notes, edits=written)
 
 
 def _names(manifest: Manifest, layer: Layer, granted: Granted, report: Report) -> None:

@@ -12,8 +12,10 @@ from typing import Any
 
 from evatui.kernel.admission.entries import (
     COMMANDS,
+    COMMANDS_EXAMPLE,
     CREDENTIAL,
     HOST,
+    HOSTS_EXAMPLE,
     ID_GLOB,
     NAME_GLOB,
     FlagOr,
@@ -121,12 +123,20 @@ _GRANT = Record(
             "Files.",
         ),
         "network": Field(
-            FlagOr(Record({"hosts": Field(Grant(HOST), "Host names, or *.domain.", [])}), "list the hosts"),
+            FlagOr(
+                Record({"hosts": Field(Grant(HOST), "Host names, or *.domain.", [])}),
+                HOSTS_EXAMPLE,
+                "list the hosts",
+            ),
             "Network.",
             False,
         ),
         "shell": Field(
-            FlagOr(Record({"commands": Field(COMMANDS, "Fixed argv prefixes.", [])}), "list the commands"),
+            FlagOr(
+                Record({"commands": Field(COMMANDS, "Fixed argv prefixes.", [])}),
+                COMMANDS_EXAMPLE,
+                "list the commands",
+            ),
             "Commands.",
             False,
         ),

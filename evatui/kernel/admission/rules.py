@@ -56,6 +56,8 @@ class Text:
     form: re.Pattern[str] | None = None
     longest: int = 4_000
     empty: bool = False
+    endings: tuple[str, ...] = ()
+    """What may be missing at the end of what was written as a number."""
 
     def read(self, value: Any, at: Pointer, report: Report) -> Any:
         if not isinstance(value, str):
@@ -74,7 +76,13 @@ class Text:
         kind = "boolean" if isinstance(value, bool) else "number"
         shown, text = report.shown(at), report.written(at).text
         message = f"{dotted(at)} wants {self.what}, but {shown} is a {kind}"
-        report.fault(Fault.UNQUOTED, message, at, label=f'quote it: "{shown}"', instead=f'"{text}"')
+        if self.form is None or self.form.fullmatch(text):
+            report.fault(Fault.UNQUOTED, message, at, label=f'quote it: "{shown}"', instead=f'"{text}"')
+            return INVALID
+        whole = next((text + ending for ending in self.endings if self.form.fullmatch(text + ending)), None)
+        label = f"write {whole}" if whole else ""
+        fix = f"Write {self.what}; in quotes it would be none either."
+        report.fault(Fault.UNQUOTED, message, at, label=label, instead=whole, fix=fix)
         return INVALID
 
     def schema(self) -> dict[str, Any]:

@@ -123,8 +123,7 @@ class _Search:
                 branches = self._schema.children(part, word) if part.rules and word in part.rules else []
                 others = [*parts[:index], _without(part, word), *parts[index + 1 :]]
                 if branches and all(
-                    (word == "oneOf" and self._has_twin(branch, branches))
-                    or self.empty([*others, *branch], depth + 1)
+                    (word == "oneOf" and self._has_twin(branch, branches)) or self.empty([*others, *branch], depth + 1)
                     for branch in branches
                 ):
                     return DeadEnd(part.at(word), f"no alternative under {word} can be fulfilled")
