@@ -200,6 +200,13 @@ class ConsoleApp(Stage):
         else:
             self.dispatch_table.run(action.id)
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """A key that means one thing in this view and another one elsewhere means the former."""
+        known = self.actions.find(str(parameters[0])) if action == "act" and parameters else None
+        if known is None or self.view in known.views:
+            return True
+        return not any(known.shares_key(other) and self.view in other.views for other in self.actions.all)
+
     def on_input_changed(self, message: Input.Changed) -> None:
         if message.input is self.frame.command:
             if self.frame.command.is_open:

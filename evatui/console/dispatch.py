@@ -47,6 +47,7 @@ class Dispatch:
             "sort": self._sort,
             "sort.reverse": self._reverse,
             "follow": self._follow,
+            "hold": self._hold,
         }
 
     @cached_property
@@ -55,6 +56,7 @@ class Dispatch:
         from evatui.console.asking import Asking
         from evatui.console.bulk import Bulk
         from evatui.console.calling import Calling
+        from evatui.console.cancelling import Cancelling
         from evatui.console.changing import Changing
         from evatui.console.comparing import Comparing
         from evatui.console.deciding import Deciding
@@ -70,7 +72,8 @@ class Dispatch:
         return {
             **self._own,
             **self.commanding.handlers,
-            **Listing(self._app, comparing).handlers,
+            **Listing(self._app, comparing, self._act).handlers,
+            **Cancelling(self._app, asking).handlers,
             **comparing.handlers,
             **self.telling.handlers,
             **self.settling.handlers,
@@ -176,6 +179,10 @@ class Dispatch:
             self._app.say(line("the order is the runtime's; ", ("s", Ink.KEY), " sorts by a column"))
         else:
             rows.sort(rows.sorted_by, reverse=not rows.reverse)
+
+    def _hold(self) -> None:
+        held = self._app.toggle_hold()
+        self._app.say(line("the screen stands still, ", ("p", Ink.KEY), " lets it go on") if held else EMPTY)
 
     def _follow(self) -> None:
         self._app.pane.follow()

@@ -49,7 +49,8 @@ class Reading:
         shortcuts: dict[str, str] = {}
         for action in app.actions.menu():
             rows.append(Row(key=action.id, cells=tuple(menu_line(action, app.why_not(action))), order=()))
-            shortcuts |= dict.fromkeys(action.key.split(","), action.id) if action.key else {}
+            if action.key and (app.view in action.views or not set(action.key.split(",")) & shortcuts.keys()):
+                shortcuts |= dict.fromkeys(action.key.split(","), action.id)
         columns = (Column(title="KEY", width=3), Column(title="ACTION", width=10), Column(title="", width=20, flex=1))
         dialog = Choose(f"Actions on {_name(subject)}", columns, rows, shortcuts=shortcuts)
         app.push_screen(dialog, lambda chosen: self._act(chosen, "") if chosen else None)

@@ -50,6 +50,8 @@ class Stage(ThemedApp):
         self.numbers = Numbers()
         self.frame = Frame(self, Link(readonly=readonly))
         self.offered: Undo | None = None
+        self._held: ConsoleSnapshot | None = None
+        """What the screen shows while it stands still."""
         self._received = 0.0
         self._tick: Timer | None = None
 
@@ -94,10 +96,24 @@ class Stage(ThemedApp):
     def _show_pane(self, elapsed: float) -> None:
         if self.snapshot is None or not self.panes:
             return
+        if self._held is not None:
+            self.pane.show(self._held, 0.0)
+            self.frame.refresh()
+            return
         self.pane.show(self.snapshot, elapsed)
         self.frame.refresh()
         if self._tick is None and self.pane.goes_on(elapsed):
             self._tick = self.set_timer(1.0, self._ticked)
+
+    def toggle_hold(self) -> bool:
+        """Whether the screen stands still from now on; what comes meanwhile is kept."""
+        self._held = self.snapshot if self._held is None else None
+        held = self._held is not None
+        self.frame.link = replace(self.frame.link, held=held)
+        for pane in self.panes.values():
+            pane.hold(held)
+        self._show_pane(time.monotonic() - self._received)
+        return held
 
     def _ticked(self) -> None:
         self._tick = None

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from evatui.console.app import ConsoleApp
-from evatui.console.view.actions import ACTIONS, Actions
+from evatui.console.view.actions import ACTIONS, Actions, View
 from evatui.console.widgets.row_list import RowList
 from evatui.control.commands import COMMANDS, Danger
 from evatui.control.operator import CommandFailed, Operator
@@ -28,9 +28,12 @@ def test_every_action_does_something_and_nothing_else_does() -> None:
     assert ConsoleApp(never).dispatch_table.handlers.keys() == {action.id for action in ACTIONS}
 
 
-def test_no_key_means_two_things() -> None:
-    keys = Counter(key for action in ACTIONS if action.key for key in action.key.split(","))
-    assert [key for key, times in keys.items() if times > 1] == []
+def test_no_key_means_two_things_in_one_view() -> None:
+    for view in View:
+        keys = Counter(
+            key for action in ACTIONS if action.key and view in action.views for key in action.key.split(",")
+        )
+        assert [key for key, times in keys.items() if times > 1] == []
 
 
 def test_the_levels_are_those_of_the_commands() -> None:
@@ -58,6 +61,8 @@ def test_the_levels_are_those_of_the_commands() -> None:
         "freeze": Danger.PLAN,
         "thaw": Danger.DIALOG,
         "call": Danger.FREE,
+        "cancel": Danger.PLAN,
+        "cancel-all": Danger.DIALOG,
         "describe": Danger.FREE,
         "diff": Danger.FREE,
     }

@@ -65,6 +65,9 @@ class Pane(Vertical):
     def gather(self, snapshot: ConsoleSnapshot) -> None:
         """Keeps what the next snapshot will not hold; also while another view is on."""
 
+    def hold(self, held: bool) -> None:
+        """Nothing of it moves until it is let go again."""
+
     def show(self, snapshot: ConsoleSnapshot, elapsed: float) -> None:
         """Paints what changed; ``elapsed`` is the snapshot's age in seconds."""
         raise NotImplementedError
@@ -94,6 +97,11 @@ class Pane(Vertical):
     def wide(self) -> bool:
         """Does the preview stand beside the list, with room for all of it?"""
         return self.app.size.width >= WIDE
+
+    @property
+    def found(self) -> Sequence[Row]:
+        """The rows that pass the filter."""
+        return self.rows.shown[1:] if self.rows.lead is not None else self.rows.shown
 
     def exported(self) -> Sequence[Mapping[str, Any]]:
         """The records that are shown, in their order, of a view that has any."""
@@ -128,7 +136,7 @@ class Pane(Vertical):
         if self.snapshot is None:
             return EMPTY
         filtered = bool(rows.query_text) or rows.level > Level.DETAIL
-        shown = len(rows.shown) - (rows.lead is not None)
+        shown = len(self.found)
         return join(
             (
                 line((f"/{rows.query_text.text}/", Ink.KEY)) if rows.query_text else EMPTY,

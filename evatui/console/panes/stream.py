@@ -26,6 +26,8 @@ class StreamPane(Pane):
         self.rows.follow = True
         self._came = 0
         self._seen = 0
+        self._held = False
+        self._waiting: tuple[Sequence[Row], Sequence[Line]] | None = None
 
     codes: tuple[str, ...]
     """Of the records that are asked for, the first part; none for all."""
@@ -47,10 +49,20 @@ class StreamPane(Pane):
     def grown(self, rows: Sequence[Row], came: int, empty: Sequence[Line]) -> None:
         """``rows`` with ``came`` new ones at their end."""
         self._came += came
+        if self._held:
+            self._waiting = (rows, empty)
+            return
         said = line((f"older on disk: enter loads {OLDER_AT_ONCE:,} more", Ink.INFO))
         self.rows.lead = Row(key=_OLDER, cells=(), order=(), whole=said) if self.until else None
         self.fill(rows, empty)
         self._look()
+
+    def hold(self, held: bool) -> None:
+        self._held = held
+        if not held and self._waiting is not None:
+            rows, empty = self._waiting
+            self._waiting = None
+            self.grown(rows, 0, empty)
 
     def cursor_moved(self) -> None:
         self._look()
@@ -65,9 +77,11 @@ class StreamPane(Pane):
             return EMPTY
         unseen = self._came - self._seen
         said = f"+{unseen:,} new, f" if unseen else "f follows"
-        following = line(("● follow", Ink.OK) if self.rows.follow else (said, Ink.WARN if unseen else Ink.DIM))
+        following = line(
+            ("● follow", Ink.OK) if self.rows.follow and not self._held else (said, Ink.WARN if unseen else Ink.DIM)
+        )
         return join((super().trail(), following))
 
     def _look(self) -> None:
-        if self.rows.follow:
+        if self.rows.follow and not self._held:
             self._seen = self._came

@@ -70,6 +70,9 @@ class Action:
     in_menu: bool = False
     bulk: bool = False
 
+    def shares_key(self, other: Action) -> bool:
+        return self is not other and not set(self.key.split(",")).isdisjoint(other.key.split(",")) and bool(self.key)
+
     @property
     def word(self) -> str:
         """What one types after ``:``."""

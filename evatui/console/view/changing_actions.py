@@ -8,6 +8,7 @@ from evatui.control.commands import Danger
 
 __all__ = ["CHANGING"]
 
+_CALLS = frozenset({View.IN_FLIGHT})
 _LISTS = frozenset({View.REGISTRY, View.REJECTED})
 
 CHANGING: tuple[Action, ...] = (
@@ -119,5 +120,14 @@ CHANGING: tuple[Action, ...] = (
         group="Changing", command="capability.call", views=_LISTS, enabled=when.capability(when.is_callable),
         in_footer=True, in_menu=True,
         takes=Takes.THING,
+    ),
+    Action(
+        id="cancel", key="x", label="cancel", group="Changing", command="call.cancel", views=_CALLS,
+        help="End the call, or those that are marked; enter confirms, or y where it may have changed something",
+        enabled=when.is_in_flight, in_footer=True, in_menu=True,
+    ),
+    Action(
+        id="cancel-all", label="cancel all", group="Changing", command="call.cancel", level=Danger.DIALOG, views=_CALLS,
+        help="End all calls on its generation; y confirms", enabled=when.is_on_a_generation, in_menu=True,
     ),
 )  # fmt: skip

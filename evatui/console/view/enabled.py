@@ -38,6 +38,8 @@ __all__ = [
     "is_drainable",
     "is_enablable",
     "is_forcible",
+    "is_in_flight",
+    "is_on_a_generation",
     "is_pausable",
     "is_restorable",
     "is_resumable",
@@ -89,6 +91,18 @@ def capability(check: Callable[[CapabilityRow], str | None]) -> Enabled:
         return check(subject)
 
     return enabled
+
+
+def is_in_flight(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | None:
+    if missing := selected(snapshot, subject):
+        return missing
+    return None if getattr(subject, "request_id", None) else "it is no call"
+
+
+def is_on_a_generation(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | None:
+    if missing := is_in_flight(snapshot, subject):
+        return missing
+    return None if getattr(subject, "number", None) else "it waits for a slot, and so is on no generation yet"
 
 
 def comparable(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | None:

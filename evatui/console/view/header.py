@@ -32,6 +32,8 @@ class Link:
     """Rows and events that went by unread, since the start."""
     lost: bool = False
     stalled_s: int = 0
+    held: bool = False
+    """The screen stands still, by order."""
 
 
 def header(snapshot: ConsoleSnapshot | None, link: Link, width: int, look: Look) -> Line:
@@ -66,6 +68,8 @@ def _health(snapshot: ConsoleSnapshot, link: Link, look: Look) -> list[Line]:
         parts.append(line(("UNTRUSTED", Ink.WARN)))
     if snapshot.runtime.frozen:
         parts.append(line(("FROZEN", Ink.WARN)))
+    if link.held:
+        parts.append(line(("HELD", Ink.WARN)))
     if link.readonly:
         parts.append(line(("READ-ONLY", Ink.WARN)))
     if snapshot.runtime.attached:

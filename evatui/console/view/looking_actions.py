@@ -64,6 +64,24 @@ LOOKING: tuple[Action, ...] = (
     Action(id="sort", key="s", label="sort", help="By the next column", group="Finding"),
     Action(id="sort.reverse", key="S", label="reverse", help="Turn the order round", group="Finding"),
     Action(
+        id="mark", key="space", label="mark", group="Finding",
+        help="Mark the row, or unmark it: what can be done to many is then done to all that are marked",
+    ),
+    Action(
+        id="mark.shown", key="asterisk", shown_key="*", label="mark all", help="Mark every row that is shown",
+        group="Finding",
+    ),
+    Action(id="unmark", key="u", label="unmark", help="Mark nothing", group="Finding"),
+    Action(
+        id="related", key="o", label="related", group="Finding", enabled=when.selected, in_footer=True, in_menu=True,
+        help="Go to what belongs to it: its request, its generation, its capability",
+    ),
+    Action(
+        id="level", key="l", label="level", group="Finding", views=frozenset({View.RELOADS, View.AUDIT}),
+        help="Only what matters more: all, no details, warnings, errors",
+    ),
+    Action(id="hold", key="p", label="hold", help="Hold the screen still, or let it go on", group="Finding"),
+    Action(
         id="follow", key="f", label="follow", help="Stay at the newest row", group="Finding",
         views=frozenset({View.RELOADS, View.AUDIT}), in_footer=True,
     ),

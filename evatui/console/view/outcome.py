@@ -29,6 +29,7 @@ _DONE = {
     "capability.revoke": "took back the approval of",
     "trust.give": "trusted the workspace",
     "trust.revoke": "trusts the workspace no more",
+    "call.cancel": "cancelled",
     "capability.call": "called",
     "runtime.restart": "restarted the runtime",
     "runtime.freeze": "frozen",
@@ -43,7 +44,11 @@ def done_words(command: str) -> str:
 def target_of(params: Mapping[str, Any]) -> str:
     """What the command was about; empty for the workspace."""
     ids = params.get("ids")
-    return ", ".join(ids) if ids else str(params.get("provider") or params.get("id") or params.get("name") or "")
+    return (
+        ", ".join(ids)
+        if ids
+        else str(params.get("provider") or params.get("id") or params.get("name") or params.get("what") or "")
+    )
 
 
 def outcome(sent: Sent) -> Line:

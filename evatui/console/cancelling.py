@@ -1,0 +1,99 @@
+"""The end of calls in flight: one, those that are marked, or all of a generation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from evatui.console.asking import Asking
+from evatui.console.view.effects import many
+from evatui.console.view.in_flight import age_bar, effects_of
+from evatui.console.view.ink import EMPTY, Ink, Line, line, wrapped
+from evatui.control.commands import Danger
+from evatui.control.snapshot import CallRow, ConsoleSnapshot
+
+if TYPE_CHECKING:
+    from evatui.console.stage import Stage
+
+__all__ = ["Cancelling"]
+
+_NAMED = 12
+
+
+class Cancelling:
+    """What has no side effects is confirmed by enter, anything else, and more than one, by ``y``."""
+
+    def __init__(self, app: Stage, asking: Asking) -> None:
+        self._app = app
+        self._asking = asking
+        self.handlers: dict[str, Callable[[], None]] = {"cancel": self._cancel, "cancel-all": self._cancel_all}
+
+    def _cancel(self) -> None:
+        snapshot, marks = self._snapshot(), self._app.pane.rows.marks
+        marked = [call for call in snapshot.calls if call.request_id in marks]
+        if marked:
+            self._ask_each(marked, snapshot)
+            return
+        call = self._call()
+        harmless = effects_of(call, snapshot) == "none"
+        self._asking.confirm(
+            "call.cancel",
+            {"what": call.request_id},
+            f"Cancel the call of {call.capability_id}?",
+            wrapped(self._lines([call], snapshot)),
+            "cancel it",
+            danger=Danger.PLAN if harmless else Danger.DIALOG,
+            keep="keep it",
+        )
+
+    def _cancel_all(self) -> None:
+        snapshot, number = self._snapshot(), self._call().number
+        calls = [call for call in snapshot.calls if call.number == number]
+        title = f"Cancel all {many(len(calls), 'call')} on {number}?"
+        lines = wrapped(self._lines(calls, snapshot))
+        params = {"what": number}
+        self._asking.confirm("call.cancel", params, title, lines, "cancel all", danger=Danger.DIALOG, keep="keep them")
+
+    def _ask_each(self, calls: Sequence[CallRow], snapshot: ConsoleSnapshot) -> None:
+        from evatui.console.screens.confirm import Confirm
+
+        def answered(sure: bool | None) -> None:
+            if sure:
+                self._app.run_worker(self._each(calls), exit_on_error=False)
+            else:
+                self._app.say(line(("not done: cancel", Ink.DIM)))
+
+        source = wrapped(self._lines(calls, snapshot))
+        title = f"Cancel {many(len(calls), 'marked call')}?"
+        self._app.push_screen(Confirm(title, source, "cancel all", Danger.DIALOG, keep="keep them"), answered)
+
+    async def _each(self, calls: Sequence[CallRow]) -> None:
+        """One that has ended by now holds up no other."""
+        sent = [await self._asking.send("call.cancel", what=call.request_id) for call in calls]
+        ended = sum(one.failed is not None for one in sent)
+        self._app.pane.rows.mark(frozenset())
+        beside = f", {ended} had ended by then" if ended else ""
+        self._app.say(line(("✓ ", Ink.OK), f"cancelled {many(len(sent) - ended, 'call')}{beside}"))
+
+    def _lines(self, calls: Sequence[CallRow], snapshot: ConsoleSnapshot) -> list[Line]:
+        lines = []
+        for call in calls[:_NAMED]:
+            age = age_bar(call.elapsed_ms, call.deadline_ms)
+            where = call.number or "in line"
+            lines.append(line((call.capability_id, Ink.STRONG), f" {where} ", *age, (f" for {call.caller}", Ink.DIM)))
+        if len(calls) > _NAMED:
+            lines.append(line((f"and {len(calls) - _NAMED} more", Ink.DIM)))
+        doing = sorted({effects_of(call, snapshot) for call in calls} - {"none"})
+        if doing:
+            lines.append(line((f"Side effects: {', '.join(doing)}. What is done by now stays done.", Ink.WARN)))
+        whose = "Its caller gets" if len(calls) == 1 else "Their callers get"
+        return [*lines, EMPTY, line((f"{whose} Cancelled, and it is on record who did it.", Ink.DIM))]
+
+    def _call(self) -> CallRow:
+        call = self._app.pane.subject()
+        assert isinstance(call, CallRow)  # the table enables these for nothing else
+        return call
+
+    def _snapshot(self) -> ConsoleSnapshot:
+        assert self._app.snapshot is not None  # there is a call of it
+        return self._app.snapshot
