@@ -1,6 +1,6 @@
 # Needs Python 3.11 or newer and make. PYTHON=path/to/python3.12 names the one to use.
 .DEFAULT_GOAL := help
-.PHONY: help run test lint style types walls soak bench screenshots run-venv dev-venv
+.PHONY: help run test lint style types walls soak bench conformance screenshots run-venv dev-venv
 export PYTHON
 BIN := .venv/bin
 VIEWS := registry rejected audit
@@ -34,6 +34,9 @@ soak: dev-venv ## Run the long tests at their full size
 
 bench: dev-venv ## Measure, and write tests/bench/RESULTS.md
 	$(BIN)/python -m tests.bench
+
+conformance: dev-venv ## Hold the MCP server against the public harness; needs Node and, the first time, npm
+	$(BIN)/python -m tests.mcp.conformance
 
 screenshots: run-venv ## Draw screenshots/*.svg again
 	@mkdir -p screenshots; folder=$$(mktemp -d)/demo; $(BIN)/eva init $$folder >/dev/null || exit; \

@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import orjson
-from mcp.types import CallToolResult, TextContent
+from mcp.types import CallToolResult, ContentBlock, TextContent
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import TypeAdapter, ValidationError
 
 from evatui.control.operator import CommandFailed
 from evatui.kernel.model.errors import HANDLER_KINDS, ErrorKind, Origin
@@ -39,23 +40,34 @@ _KINDS = frozenset(map(str, ErrorKind))
 """A handler that fails with one of these has not declared it: it is what a host call failed with."""
 _MAX_MESSAGE = 2_000
 _META = "evatui"
+_CONTENT = "mcp_content"
+_BLOCKS: TypeAdapter[list[ContentBlock]] = TypeAdapter(list[ContentBlock])
 
 
 def answered(report: Mapping[str, Any], protocol: str) -> CallToolResult:
-    """``report`` is that of `mcp.call`. A result is structured content and the same as text; an error has no
-    structured content, which would have to fit the output schema."""
+    """``report`` is that of `mcp.call`. A result is structured content, and the same as text unless the handler gives
+    other content (``meta.mcp_content``); an error has no structured content, which would have to fit the output
+    schema."""
     response, request_id = report["response"], report["request_id"]
     meta = {f"{_META}/requestId": request_id, f"{_META}/generation": report["generation"]}
     if not response["ok"]:
         return _failed(_told(response["error"], request_id), meta)
     result = response["result"]
     structured = isinstance(result, dict) or protocol in MODERN_PROTOCOL_VERSIONS
-    text = result if isinstance(result, str) else orjson.dumps(result).decode()
-    return CallToolResult(
-        content=[TextContent(text=text)],
-        structured_content=result if structured else None,
-        _meta=meta,
-    )
+    try:
+        content = _content(response)
+    except ValidationError:
+        return _failed(f"InvalidResponse: meta.{_CONTENT} of the tool is no content as MCP has it", meta)
+    return CallToolResult(content=content, structured_content=result if structured else None, _meta=meta)
+
+
+def _content(response: Mapping[str, Any]) -> list[ContentBlock]:
+    """What the handler made for people and models to look at, else its result as text."""
+    made = (response.get("meta") or {}).get(_CONTENT)
+    if made is not None:
+        return _BLOCKS.validate_python(made)
+    result = response["result"]
+    return [TextContent(text=result if isinstance(result, str) else orjson.dumps(result).decode())]
 
 
 def failed(problem: CommandFailed, request_id: str) -> CallToolResult:

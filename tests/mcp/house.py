@@ -10,12 +10,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass
 from http.client import HTTPConnection
 from pathlib import Path
-from typing import Any
-
-import httpx2
-from mcp import Client
-from mcp.client.stdio import StdioServerParameters
-from mcp.client.streamable_http import streamable_http_client
+from typing import TYPE_CHECKING, Any
 
 from evatui.control.kernel import Kernel
 from evatui.kernel.model.call import Actor, CallerType
@@ -23,6 +18,9 @@ from evatui.mcp.http import HttpServer
 from evatui.mcp.serving import serve_beside
 from tests.cli.real import holding
 from tests.support.workspaces import write
+
+if TYPE_CHECKING:
+    from mcp import Client
 
 __all__ = ["ERAS", "FILES", "ORIGIN", "POLICY", "TOKENS", "Answer", "House", "handler", "housed", "modern", "over_pipe"]
 
@@ -93,6 +91,11 @@ FILES: Mapping[str, str] = {
         output_schema="{type: array, items: {type: integer}}",
         limits="{max_output_bytes: 4096}",
     ),
+    **handler(
+        "shows",
+        "function invoke(ctx, request)\n"
+        "  return {ok = true, result = {}, meta = {mcp_content = request.payload.content}}\nend",
+    ),
     **handler("bound", ECHO, input_schema="{type: object, properties: {n: {type: string, x-mcp-header: Number}}}"),
     "capabilities/plain.yaml": "id: plain\nkind: lua_tool\nversion: 1.0.0\ncapabilities: [plain.shown, plain.hidden]\n"
     "lua: {script: capabilities/tools/plain.lua}\ninput_schema: {}\noutput_schema: {}\nside_effects: mutating\n",
@@ -162,7 +165,11 @@ class House:
 
     @contextlib.asynccontextmanager
     async def client(self, era: str, token: str = TOKENS["ann"], **how: Any) -> AsyncIterator[Client]:
-        """The SDK's own client over HTTP."""
+        """The SDK's own client over HTTP, which takes a second to load."""
+        import httpx2
+        from mcp import Client
+        from mcp.client.streamable_http import streamable_http_client
+
         headers = {"Authorization": f"Bearer {token}"}
         async with (
             httpx2.AsyncClient(headers=headers, timeout=60, trust_env=False) as http,
@@ -201,6 +208,9 @@ def housed(root: Path, files: Mapping[str, str] = FILES) -> Iterator[House]:
 @contextlib.asynccontextmanager
 async def over_pipe(root: Path, era: str, **how: Any) -> AsyncIterator[Client]:
     """The SDK's own client, and ``eva mcp serve --stdio`` as its child."""
+    from mcp import Client
+    from mcp.client.stdio import StdioServerParameters
+
     words = ["-m", "evatui.cli.main", "-w", str(root), "mcp", "serve", "--stdio"]
     env = {"PYTHONPATH": str(Path(__file__).parents[2])}
     async with Client(StdioServerParameters(command=sys.executable, args=words, env=env), mode=era, **how) as client:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import os
 import subprocess
@@ -15,11 +14,7 @@ import psutil
 import pytest
 
 from evatui.cli.main import run
-from evatui.control.client_sessions import ClientRow
-from evatui.control.kernel import Kernel
-from evatui.control.snapshot import Cursor
-from tests.cli.real import holding
-from tests.mcp.house import ERAS, FILES, House, over_pipe
+from tests.mcp.house import FILES, House
 from tests.support.waiting import until
 from tests.support.workspaces import write
 
@@ -63,33 +58,6 @@ class Raw:
         return self.process.wait(30), *said
 
 
-async def test_clients_of_both_eras_stay_while_runtimes_come_and_go(tmp_path: Path) -> None:
-    write(tmp_path, FILES)
-    async with contextlib.AsyncExitStack() as stack:
-        with holding(tmp_path) as kernel:
-            old, new = [await stack.enter_async_context(over_pipe(tmp_path, era)) for era in ERAS]
-            lists = [[tool.name for tool in (await client.list_tools()).tools] for client in (old, new)]
-            assert lists[0] == lists[1] == sorted(lists[0])
-            answers = await asyncio.gather(*(client.call_tool("test_echo", {"n": 1}) for client in (old, new)))
-            assert [answer.structured_content["payload"] for answer in answers] == [{"n": 1}, {"n": 1}]
-            caller = answers[0].structured_content["context"]["caller"]
-            assert (caller["type"], bool(caller["id"])) == ("mcp", True)
-            assert {(row.transport, row.protocol, row.last_call) for row in clients(kernel)} == {
-                ("stdio", "2025-11-25", "test_echo"),
-                ("stdio", "2026-07-28", "test_echo"),
-            }
-        with holding(tmp_path) as kernel:
-            for client in (old, new):
-                assert (await client.call_tool("test_echo", {})).is_error is False
-            await stack.aclose()
-            await until(lambda: not clients(kernel))
-
-
-def clients(kernel: Kernel) -> tuple[ClientRow, ...]:
-    assert kernel.desk is not None
-    return kernel.desk.snapshot(Cursor()).clients
-
-
 NOISY = """
 import atexit, os, subprocess, sys
 from evatui.mcp import stdio
@@ -111,16 +79,28 @@ main()
 """
 
 
-def test_nothing_but_the_protocol_is_on_standard_output(house: House) -> None:
-    raw = Raw(house.root, NOISY)
+def test_where_nobody_holds_the_workspace_a_runtime_is_started_and_stays(tmp_path: Path) -> None:
+    """And nothing but the protocol is on standard output meanwhile."""
+    write(tmp_path, {name: text for name, text in FILES.items() if name != "eva.yaml"})
+    raw = Raw(tmp_path, NOISY)
     assert raw.ask(HELLO)["result"]["serverInfo"]["name"] == "evatui"
-    raw.tell(READY)
-    call = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "test_echo", "arguments": {}}}
-    assert raw.ask(call)["result"]["isError"] is False
-    code, out, err = raw.end()
-    assert (code, out) == (0, b"")
-    for noise in (b"printed", b"written", b"a child", b"at the end"):
-        assert noise in err
+    process = psutil.Process(json.loads((tmp_path / ".eva/lock").read_text())["pid"])
+    try:
+        assert process.pid != raw.process.pid
+        assert "--idle-exit" in process.cmdline()
+        assert os.getsid(process.pid) == process.pid
+        raw.tell(READY)
+        call = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "test_echo", "arguments": {}}}
+        assert raw.ask(call)["result"]["isError"] is False
+        code, out, err = raw.end()
+        assert (code, out) == (0, b"")
+        for noise in (b"printed", b"written", b"a child", b"at the end"):
+            assert noise in err
+        assert process.is_running()
+    finally:
+        raw.process.kill()
+        process.terminate()
+        psutil.wait_procs([process], 30)
 
 
 def test_a_client_that_dies_takes_its_bridge_along_and_its_calls(house: House) -> None:
@@ -137,25 +117,6 @@ def test_a_client_that_dies_takes_its_bridge_along_and_its_calls(house: House) -
         asyncio.run(until(lambda: house.kernel.in_flight == 0))
     finally:
         raw.process.kill()
-
-
-def test_where_nobody_holds_the_workspace_a_runtime_is_started_and_stays(tmp_path: Path) -> None:
-    write(tmp_path, {name: text for name, text in FILES.items() if name != "eva.yaml"})
-    raw = Raw(tmp_path)
-    try:
-        assert raw.ask(HELLO)["id"] == 1
-        process = psutil.Process(json.loads((tmp_path / ".eva/lock").read_text())["pid"])
-        assert process.pid != raw.process.pid
-        assert "--idle-exit" in process.cmdline()
-        assert os.getsid(process.pid) == process.pid
-        raw.tell(READY)
-        assert "tools" in raw.ask({"jsonrpc": "2.0", "id": 2, "method": "tools/list"})["result"]
-    finally:
-        raw.process.kill()
-        raw.process.communicate()
-    assert process.is_running()
-    process.terminate()
-    psutil.wait_procs([process], 30)
 
 
 def test_why_no_runtime_can_be_had_is_said_where_clients_look(

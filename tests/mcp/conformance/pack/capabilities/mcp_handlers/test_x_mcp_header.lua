@@ -1,0 +1,5 @@
+return {
+  invoke = function(_, request)
+    return { ok = true, result = request.payload }
+  end,
+}
