@@ -62,8 +62,10 @@ class Node:
         return self.place.span(self.file, label, primary=primary)
 
 
-def parse(data: bytes, file: str) -> Node:
+def parse(data: bytes, file: str, *, all_text: bool = False) -> Node:
     """The one document in ``data``; an empty file is a null. ``file`` is relative to the workspace.
+
+    ``all_text``: whatever is written without quotes is text as well, ``yes`` and ``1.10`` too, and so are keys.
 
     Raises `YamlProblem`.
     """
@@ -71,7 +73,7 @@ def parse(data: bytes, file: str) -> Node:
         message = f"the file has {len(data):,} bytes; at most {MAX_BYTES:,} are read"
         raise YamlProblem([reading_diagnostic("EVA-111", message, Span(file))])
     text = decode(data, file)
-    return _Reader(text, file).read()
+    return _Reader(text, file, all_text).read()
 
 
 def plain(node: Node) -> Any:
@@ -114,8 +116,9 @@ def _follow(node: Node, pointer: Sequence[str | int]) -> tuple[Node, Place | Non
 class _Reader:
     """One walk over libyaml's events, so that bounds hold before anything is built."""
 
-    def __init__(self, text: str, file: str) -> None:
+    def __init__(self, text: str, file: str, all_text: bool) -> None:
         self._file = file
+        self._all_text = all_text
         self._lines = Lines(text)
         self._next: Callable[[], Any] = yaml.CSafeLoader(text).get_event
         self._problems: list[Diagnostic] = []
@@ -196,7 +199,7 @@ class _Reader:
         style = _STYLES[event.style]
         value: Scalar = text
         where = self._place(event) if style is Style.BLOCK or not text else _marked(event)
-        if style is Style.PLAIN:
+        if style is Style.PLAIN and not self._all_text:
             try:
                 value = resolve(text)
             except UnfitNumber:

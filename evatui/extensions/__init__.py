@@ -1,0 +1,1 @@
+"""What extends agents from outside the kernel: skills change what they know."""
