@@ -18,4 +18,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def _nobodys_configuration(tmp_path_factory: pytest.TempPathFactory) -> None:
     """What the person who runs the tests has set up for themselves plays no part in them."""
     os.environ["EVA_CONFIG_DIR"] = str(tmp_path_factory.mktemp("config"))
-    os.environ.pop("EVA_TRUST", None)
+    os.environ["EVA_DATA_DIR"] = str(tmp_path_factory.mktemp("data"))
+    for name in ("EVA_TRUST", "EVA_PARENT_PROFILE", "EVA_SKILLS_PATH", "OCTOS_SKILLS_PATH"):
+        os.environ.pop(name, None)

@@ -11,19 +11,20 @@ from click.shell_completion import CompletionItem
 from evatui.cli.options import Settings
 from evatui.control.operator import CommandFailed
 
-__all__ = ["CapabilityId", "CapabilityName"]
+__all__ = ["CapabilityId", "CapabilityName", "SkillName"]
 
 
 class CapabilityId(click.ParamType[str]):
     """Any text: what is no id is for the runtime to say."""
 
     name = "ID"
+    rows = ("capability.list", "capabilities", "id")
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         return str(value)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        words = {word: about for row in _rows(ctx) for word, about in self.words(row)}
+        words = {word: about for row in _rows(ctx, *self.rows) for word, about in self.words(row)}
         return [CompletionItem(word, help=words[word]) for word in sorted(words) if word.startswith(incomplete)]
 
     def words(self, row: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -41,10 +42,20 @@ class CapabilityName(CapabilityId):
             yield name, row["id"]
 
 
-def _rows(ctx: click.Context) -> list[dict[str, Any]]:
+class SkillName(CapabilityId):
+    """What a skill is called."""
+
+    name = "NAME"
+    rows = ("skill.list", "skills", "name")
+
+    def words(self, row: dict[str, Any]) -> Iterator[tuple[str, str]]:
+        yield row["name"], row["layer"]
+
+
+def _rows(ctx: click.Context, command: str, among: str, key: str) -> list[dict[str, Any]]:
     settings = ctx.find_object(Settings)
     try:
-        rows = settings.ask("capability.list")["capabilities"] if settings is not None else ()
+        rows = settings.ask(command)[among] if settings is not None else ()
     except CommandFailed:
         return []
-    return [row for row in rows if row["id"]]
+    return [row for row in rows if row[key]]

@@ -43,6 +43,11 @@ class Screen:
         """Outside text that has lines of its own, such as a rendered diagnostic."""
         self.show(Text(clean(text, 100_000)))
 
+    def document(self, text: str) -> None:
+        """Outside text as it is for a program that reads it; on a terminal without what could steer that."""
+        shown = clean(text, len(text) + 1) if sys.stdout.isatty() else text
+        self.write(f"{shown.rstrip()}\n" if shown.strip() else "")
+
     def value(self, value: Any) -> None:
         """A JSON value, indented. Characters that could steer a terminal are replaced."""
         text = json.dumps(value, indent=2, ensure_ascii=False)

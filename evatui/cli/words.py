@@ -27,6 +27,7 @@ _MEMBERS = {
     "runtime": Member("evatui.cli.runtime:runtime", "Operate the runtime itself."),
     "schema": Member("evatui.cli.authoring:schema", "JSON Schemas of the files that people write."),
     "serve": Member("evatui.cli.hosting:serve", "Hold the workspace without a console."),
+    "skill": Member("evatui.cli.skill:skill", "See the skills that agents are told of."),
     "state": Member("evatui.cli.state:state", "See and delete what capabilities have stored."),
     "status": Member("evatui.cli.telling:status", "What holds the workspace, and how it is."),
     "thaw": Member("evatui.cli.runtime:thaw", "Publish what has waited since freeze, and go on."),

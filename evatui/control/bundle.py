@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import evatui
 from evatui.control.operator import CommandFailed
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.text import clean_line
+from evatui.kernel.workspace.bundled import bundled_workspace
 
 __all__ = ["bundled_workspace", "init_workspace"]
 
@@ -40,13 +40,6 @@ grants: []
 #   - match: {ids: ["repo-*"]}
 #     fs: {read: [workspace]}
 """
-
-
-def bundled_workspace() -> Path:
-    """The folder that holds the bundled ``capabilities`` and ``schemas``: of the wheel, or of a source checkout."""
-    package = Path(evatui.__file__).parent
-    inside = package / "bundled"
-    return inside if inside.is_dir() else package.parent
 
 
 def init_workspace(directory: Path, *, empty: bool = False) -> dict[str, Any]:

@@ -65,15 +65,22 @@ def operator_actor(kind: CallerType) -> Actor:
 def operator_home() -> OperatorHome:
     """Where the person at this terminal keeps their own policy and whom they trust.
 
-    ``EVA_CONFIG_DIR`` names another folder than the platform's, ``EVA_TRUST=1`` vouches for whatever is opened.
+    ``EVA_CONFIG_DIR`` and ``EVA_DATA_DIR`` name other folders than the platform's, ``EVA_PARENT_PROFILE`` that of a
+    profile above this one, ``EVA_SKILLS_PATH`` more folders of skills; ``EVA_TRUST=1`` vouches for whatever is opened.
     """
-    from platformdirs import user_config_path
+    from platformdirs import user_config_path, user_data_path
 
+    from evatui.extensions.skills.layers import extra_folders
     from evatui.kernel.workspace.home import OperatorHome
 
-    named = os.environ.get("EVA_CONFIG_DIR")
-    folder = Path(named) if named else user_config_path("evatui", appauthor=False)
-    return OperatorHome(folder, trusts_all=os.environ.get("EVA_TRUST") == "1")
+    named, data, parent = map(os.environ.get, ("EVA_CONFIG_DIR", "EVA_DATA_DIR", "EVA_PARENT_PROFILE"))
+    return OperatorHome(
+        Path(named) if named else user_config_path("evatui", appauthor=False),
+        trusts_all=os.environ.get("EVA_TRUST") == "1",
+        data=Path(data) if data else user_data_path("evatui", appauthor=False),
+        parent=Path(parent) if parent else None,
+        skills=extra_folders(os.environ),
+    )
 
 
 async def open_workspace(

@@ -16,6 +16,7 @@ from evatui.control.params import Params, read_needed, read_text
 from evatui.control.past import past
 from evatui.control.recorded import Recorded
 from evatui.control.render import rendered_manifest
+from evatui.control.skills import SkillQueries
 from evatui.control.story.asking import told
 from evatui.kernel.model.call import Actor
 from evatui.kernel.model.errors import ErrorKind
@@ -42,6 +43,7 @@ class Queries:
             "capability.explain_rejected": self._explain,
             "why": self._why,
             **Recorded(runtime).answers,
+            **SkillQueries(runtime).answers,
         }
 
     async def _doctor(self, params: Params, actor: Actor) -> dict[str, Any]:

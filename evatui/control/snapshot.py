@@ -12,6 +12,7 @@ from typing import Any
 
 from evatui.control.client_sessions import ClientRow
 from evatui.control.deciding import HeldRow, IdleRow, PermissionRow, TrustInfo
+from evatui.control.extensions import Extensions
 from evatui.kernel.model.diagnostic import Diagnostic
 from evatui.kernel.model.event import Event
 from evatui.kernel.model.lifecycle import State
@@ -278,6 +279,7 @@ class ConsoleSnapshot:
     idle: tuple[IdleRow, ...] = ()
     """At most 200."""
     trust: TrustInfo = TrustInfo()
+    extensions: Extensions = Extensions()
     standing: Indicator = Indicator(ok=True)
     """Of the runtime itself: ``restarting``, or ``down`` where it could not be built anew; the rest is what was."""
     clients: tuple[ClientRow, ...] = ()

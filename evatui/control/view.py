@@ -9,8 +9,10 @@ from itertools import islice
 
 from evatui.control.audit_rows import audit_row, cleaned
 from evatui.control.capability_rows import capability_row, contested, transition_row
+from evatui.control.extensions import Extensions
 from evatui.control.idle import idle_rows
 from evatui.control.refusals import rejection_rows
+from evatui.control.skill_rows import extensions
 from evatui.control.snapshot import (
     CallRow,
     CapabilityRow,
@@ -41,6 +43,7 @@ class View:
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
         self._rows: dict[str, tuple[object, CapabilityRow]] = {}
+        self._skills: tuple[object, Extensions] | None = None
 
     def snapshot(self, since: Cursor) -> ConsoleSnapshot:
         """The newest state, with what happened after ``since``."""
@@ -68,7 +71,14 @@ class View:
             held=held_rows(runtime),
             idle=idle_rows(runtime),
             trust=trust_info(runtime),
+            extensions=self._extensions(),
         )
+
+    def _extensions(self) -> Extensions:
+        known = self._runtime.skills.latest
+        if self._skills is None or self._skills[0] is not known:
+            self._skills = known, extensions(known)
+        return self._skills[1]
 
     def _row(self, capability: Capability) -> CapabilityRow:
         if capability.draining or capability.rollout is not None:

@@ -12,6 +12,9 @@ from evatui.adapters.http import Http
 from evatui.adapters.port import Adapters
 from evatui.adapters.process import Processes
 from evatui.adapters.resolving import SystemNames
+from evatui.extensions.skills.layers import layers_of
+from evatui.extensions.skills.local import user_local
+from evatui.extensions.skills.skills import Skills
 from evatui.hardware.hardware import Hardware
 from evatui.hardware.sources.hid_devices import HidDevices
 from evatui.hardware.sources.serial_ports import SerialPorts
@@ -77,6 +80,7 @@ from evatui.kernel.storage.probation_book import ProbationBook
 from evatui.kernel.storage.rejection_book import RejectionBook
 from evatui.kernel.storage.state_store import StateStore
 from evatui.kernel.storage.tool_book import ToolBook
+from evatui.kernel.workspace.bundled import bundled_skills
 from evatui.kernel.workspace.files import Tree
 from evatui.kernel.workspace.home import OperatorHome
 from evatui.kernel.workspace.layout import Layout
@@ -225,6 +229,8 @@ class Rooms:
             Telling(self.bus, self._journal),
             clock,
         )
+        layers = layers_of(layout, home, bundled_skills())
+        self.skills = Skills(layers, lambda: user_local(self.policy), os.environ, self.bus.emit)
         self._keeper = Keeper(layout.state_dir, lock, audit, folder.databases)
         self._listeners: list[Callable[[], None]] = []
         self.metrics = Metrics(lambda: [*gauges(self.registry), *provider_gauges(self.providers)])

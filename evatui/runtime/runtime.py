@@ -120,6 +120,7 @@ class Runtime(Rooms):
         await self._restoring.fall_back()
         if not writes:
             await self.refusals.settled()  # the same workspace always gives the same picture
+            await self.skills.look()
         self.gate.starting = False
         self.bus.emit("/runtime/started", {"workspace": self.layout.name, "mode": self.layout.runtime.mode})
         if self.watch is not None:
@@ -138,6 +139,10 @@ class Runtime(Rooms):
                 await self.reloader.follow(changed)
             except Exception as error:  # the next look may succeed; a watch that dies would be silence
                 self._journal.defect("reload", error)
+            try:
+                await self.skills.follow(changed)
+            except Exception as error:
+                self._journal.defect("skills", error)
 
     async def _keep(self) -> None:
         """Once a second: what was deleted under the runtime is made again, and who lost the workspace ends.

@@ -10,7 +10,7 @@ from typing import Any
 from evatui.extensions.skills.front_matter import Front, NoFront, split
 from evatui.extensions.skills.reading import Fields, hopeless
 from evatui.extensions.skills.reading import read as read_fields
-from evatui.extensions.skills.skill import Refused, Skill, SkillClass
+from evatui.extensions.skills.skill import SKILL_FILE, Refused, Skill, SkillClass
 from evatui.extensions.skills.words import NoWords, words
 from evatui.kernel.admission.codes import diagnose
 from evatui.kernel.admission.render import render_all
@@ -63,6 +63,8 @@ class _Reader:
         return Refused(skill.name, skill.diagnostics) if _fails(skill) else skill
 
     def _skill(self, front: Front) -> Skill:
+        if not self._file.endswith(SKILL_FILE):
+            self._unlike(f"the file is not named {SKILL_FILE}, in capitals", Span(self._file))
         if front.before.strip():
             line = front.before[: len(front.before) - len(front.before.lstrip())].count("\n") + 1
             message = f"the front matter begins in line {front.line}: something stands before it"

@@ -24,10 +24,17 @@ _AUDIT = "audit"
 
 @dataclass(frozen=True, slots=True)
 class OperatorHome:
-    """``folder`` need not exist. ``trusts_all``: the operator vouches for whatever is opened."""
+    """``folder`` need not exist. ``trusts_all``: the operator vouches for whatever is opened.
+
+    ``data`` is where the operator keeps what is for every workspace, ``parent`` where the profile does that this one
+    belongs to, ``skills`` are folders of skills named for this run; none of them need exist.
+    """
 
     folder: Path
     trusts_all: bool = False
+    data: Path | None = None
+    parent: Path | None = None
+    skills: tuple[Path, ...] = ()
 
     @property
     def trust_file(self) -> Path:

@@ -57,7 +57,7 @@ class Lookout(threading.Thread):
         self.health = WatchHealth(True, why="starting")
         self._root = layout.root
         self._tops = _outermost(
-            (*layout.manifests, *layout.scripts, *layout.schemas, *layout.policies, *layout.adapters)
+            (*layout.manifests, *layout.scripts, *layout.schemas, *layout.policies, *layout.adapters, *layout.skills)
         )
         self._polling = layout.watch.polling
         self._report = report

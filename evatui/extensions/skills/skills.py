@@ -1,0 +1,109 @@
+"""The skills of a running workspace: looked for, kept, and told of when they change."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from evatui.extensions.skills.catalogue import EMPTY, Catalogue, Copy, Looked, UserLocal, catalogue
+from evatui.extensions.skills.layers import Layer, LayerKind
+from evatui.extensions.skills.machine import Machine
+from evatui.extensions.skills.search import Memory, Roots, Search
+from evatui.extensions.skills.skill import SKILL_FILE, Skill
+from evatui.kernel.workspace.paths import under_any
+
+__all__ = ["Skills"]
+
+Emit = Callable[[str, Mapping[str, Any]], object]
+
+
+class Skills:
+    """``local`` says what the policy in force has to say of the user's own layers; ``environment`` is looked at anew
+    each time. For one event loop; the disk is read in threads."""
+
+    def __init__(
+        self,
+        layers: Sequence[Layer],
+        local: Callable[[], UserLocal],
+        environment: Mapping[str, str],
+        emit: Emit,
+    ) -> None:
+        self._layers = layers
+        self._local = local
+        self._environment = environment
+        self._emit = emit
+        self._folders = [layer.folder for layer in layers if layer.kind is LayerKind.PROJECT]
+        self._turn = asyncio.Lock()
+        self._memory = Memory()
+        self._looked: Looked | None = None
+        self._known: tuple[Looked, UserLocal, Catalogue] | None = None
+
+    @property
+    def latest(self) -> Catalogue:
+        """As of the last look, under the policy of now; empty before the first one. No IO."""
+        looked, local = self._looked, self._local()
+        if looked is None:
+            return EMPTY
+        if self._known is None or self._known[0] is not looked or self._known[1] != local:
+            self._known = looked, local, catalogue(looked, local)
+        return self._known[2]
+
+    async def look(self) -> Catalogue:
+        """As the disk and the machine have it now."""
+        async with self._turn:
+            before, first = self.latest, self._looked is None
+            looked = await asyncio.to_thread(self._search)
+            if looked != self._looked:
+                self._looked = looked
+            if not first and (changes := _changes(before, self.latest)):
+                self._emit("/skill/changed", changes)
+        return self.latest
+
+    async def follow(self, changed: frozenset[str]) -> None:
+        """Looks again where what ``changed`` may be a skill's; an empty set says that anything may have."""
+        if not changed or any(self._concerns(path) for path in changed):
+            await self.look()
+
+    def _concerns(self, path: str) -> bool:
+        return under_any(self._folders, path) or path.lower().endswith(SKILL_FILE.lower())
+
+    def _search(self) -> Looked:
+        memory, machine = Memory(self._memory), Machine(self._environment)
+        with Roots(self._layers) as roots:
+            searches = [(layer, Search(layer, roots, memory)) for layer in self._layers]
+            found = [one for _, search in searches for one in search.run()]
+        self._memory = memory
+        copies = [
+            Copy(
+                one.layer,
+                one.location,
+                one.skill,
+                one.digest,
+                one.tools,
+                machine.missing(one.skill.bins, one.skill.env),
+            )
+            for one in found
+            if isinstance(one.skill, Skill)
+        ]
+        refused = tuple(one for one in found if not isinstance(one.skill, Skill))
+        problems = tuple(problem for _, search in searches for problem in search.problems)
+        return Looked(tuple(self._layers), tuple(copies), refused, problems)
+
+
+def _changes(before: Catalogue, after: Catalogue) -> dict[str, list[str]]:
+    """Names that came, changed and went, and paths that are refused by now; empty where nothing did."""
+    old = {one.name: _state(one.copy, one.reason) for one in before.skills}
+    new = {one.name: _state(one.copy, one.reason) for one in after.skills}
+    told = {one.path: one.diagnostics for one in before.refused}
+    changes = {
+        "added": sorted(new.keys() - old.keys()),
+        "changed": sorted(name for name in new.keys() & old.keys() if new[name] != old[name]),
+        "removed": sorted(old.keys() - new.keys()),
+        "rejected": sorted(one.path for one in after.refused if told.get(one.path) != one.diagnostics),
+    }
+    return changes if any(changes.values()) else {}
+
+
+def _state(copy: Copy, reason: str) -> tuple[object, ...]:
+    return copy.location, copy.digest, copy.tools, copy.missing, reason
