@@ -190,6 +190,20 @@ def test_one_broken_file_breaks_the_policy_and_the_last_valid_one_stays() -> Non
     assert load_policy([], valid).policy.grants == ()
 
 
+def test_what_the_other_files_deny_or_limit_holds_where_no_policy_was_ever_valid() -> None:
+    strict = "version: 1\ndeny: {ids: [bad]}\nceilings: {timeout_ms: 1000, concurrency: 99}\ntrusted_sources: [user]\n"
+    files = [source("capabilities/policies/strict.yaml", strict), source("capabilities/policies/b.yaml", "version: [")]
+    policy = load_policy(files, load_policy([], None).policy).policy
+    assert (policy.valid, policy.grants) == (False, ())
+    assert policy.deny.id("bad")
+    assert (policy.settings["ceilings"]["timeout_ms"], policy.settings["ceilings"]["concurrency"]) == (1000, 16)
+    assert policy.settings["trusted_sources"] == []
+    (layer,) = policy.layers
+    assert layer.deny_place("ids", "bad") == "capabilities/policies/strict.yaml:2"
+    assert layer.place("ceilings.timeout_ms") == "capabilities/policies/strict.yaml:3"
+    assert layer.place("ceilings.concurrency") == "default"
+
+
 def test_a_broken_policy_is_not_blamed_where_the_one_in_force_suffices(layout: Layout) -> None:
     from evatui.kernel.admission.admit import admit
     from tests.admission.harness import snapshot

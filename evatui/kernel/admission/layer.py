@@ -19,7 +19,7 @@ from evatui.kernel.model.ids import fold
 from evatui.kernel.model.manifest import Manifest
 from evatui.kernel.model.permissions import NOTHING, Permissions
 
-__all__ = ["Deny", "GrantRule", "Granted", "Layer", "LayerName", "PolicyFile", "empty_layer", "make_layer"]
+__all__ = ["Deny", "GrantRule", "Granted", "Layer", "LayerName", "PolicyFile", "closed_layer", "make_layer"]
 
 _CACHED = 1_024
 
@@ -191,22 +191,35 @@ class PolicyFile:
 
 
 def make_layer(name: LayerName, files: Iterable[PolicyFile]) -> Layer:
-    values: dict[str, Any] = {}
-    grants: list[GrantRule] = []
-    digest = hashlib.sha256()
     known = tuple(files)
+    digest = hashlib.sha256()
+    grants: list[GrantRule] = []
     for file in known:
         digest.update(f"{file.path}\0{file.digest}\0".encode())
-        values = POLICY.pooled(values, file.stated)
         lines = zip(file.grant_lines, file.stated.get("grants", ()), strict=True)
         grants += [_rule(file.path, line, raw) for line, raw in lines]
-    places = {rule: place for file in reversed(known) for rule, place in _decisive(file, values)}
-    return _layer(name, digest.hexdigest(), grants, POLICY.complete(values), places, valid=True)
+    stated = _pooled(known)
+    places = _places(known, stated)
+    return _layer(name, digest.hexdigest(), grants, POLICY.complete(stated), places, valid=True)
 
 
-def empty_layer(name: LayerName, epoch: str) -> Layer:
-    """Where no valid file was ever read: grants nothing, with the default ceilings."""
-    return _layer(name, epoch, (), POLICY.complete({}), {}, valid=False)
+def closed_layer(name: LayerName, epoch: str, files: Iterable[PolicyFile] = ()) -> Layer:
+    """Where not all files were ever valid at once: grants nothing, and is no wider than the defaults or than any of
+    the valid ``files``."""
+    known = tuple(files)
+    settings = POLICY.met(POLICY.complete({}), POLICY.complete(_pooled(known)))
+    return _layer(name, epoch, (), settings, _places(known, settings), valid=False)
+
+
+def _pooled(files: Sequence[PolicyFile]) -> dict[str, Any]:
+    stated: dict[str, Any] = {}
+    for file in files:
+        stated = POLICY.pooled(stated, file.stated)
+    return stated
+
+
+def _places(files: Sequence[PolicyFile], final: Mapping[str, Any]) -> dict[str, str]:
+    return {rule: place for file in reversed(files) for rule, place in _decisive(file, final)}
 
 
 def _layer(

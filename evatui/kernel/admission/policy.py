@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from evatui.kernel.admission.codes import diagnose
-from evatui.kernel.admission.layer import Layer, LayerName, PolicyFile, empty_layer, make_layer
+from evatui.kernel.admission.layer import Layer, LayerName, PolicyFile, closed_layer, make_layer
 from evatui.kernel.admission.policy_rules import POLICY
 from evatui.kernel.admission.pooled_policy import Policy, make_policy
 from evatui.kernel.admission.render import render_all
@@ -19,6 +19,10 @@ from evatui.kernel.workspace.files import FileProblem, SourceFile
 from evatui.kernel.workspace.yaml import Node, YamlProblem, plain
 
 __all__ = ["Policy", "PolicyResult", "load_policy"]
+
+
+_NO_FILES = make_layer(LayerName.WORKSPACE, ()).epoch
+"""Valid too, and grants as little as none; but what a first file denies must not wait until the next one is valid."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +42,8 @@ def load_policy(
 ) -> PolicyResult:
     """The workspace's ``files``, pooled, and the ``operator``'s file, where there is one.
 
-    If a file of a layer is broken, that layer of ``previous`` stays in force; without a valid one, it grants nothing.
+    If a file of a layer is broken, that layer of ``previous`` stays in force; without a valid one, it grants nothing,
+    and what the other files deny or limit holds.
     """
     before = {layer.name: layer for layer in previous.layers} if previous else {}
     layers: list[Layer] = []
@@ -85,7 +90,9 @@ def _load_layer(
         return previous if previous is not None and previous.epoch == layer.epoch else layer
     texts = {file.path: file.data for file in files if isinstance(file, SourceFile)}
     problems += render_all(found, texts)
-    return previous if previous is not None and previous.valid else empty_layer(name, _epoch(files))
+    if previous is not None and previous.valid and previous.epoch != _NO_FILES:
+        return previous
+    return closed_layer(name, _epoch(files), valid)
 
 
 def _read(document: Document, report: Report) -> dict[str, object] | None:
