@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from evatui.kernel.admission.admit import duplicates, lua_rejection
+from evatui.kernel.admission.admit import admit, duplicates, lua_rejection
 from evatui.kernel.admission.verdict import Candidate, Rejection, Verdict
 from evatui.kernel.model.diagnostic import Reason
+from evatui.kernel.workspace.files import FileProblem, ProblemKind
 from evatui.kernel.workspace.layout import Layout
 from tests.admission.harness import (
     MANIFEST,
@@ -22,7 +24,9 @@ from tests.admission.harness import (
     judge_disk,
     line_of,
     only,
+    policy_of,
     refused,
+    snapshot,
 )
 
 TOOL = """\
@@ -258,6 +262,16 @@ def test_where_a_failed_load_is_placed(
     found = only(lua_rejection(candidate, reason=reason, message="no", file=file, line=line))
     assert found.primary is not None
     assert (found.code, found.primary.file, found.primary.line) == (code, *place)
+
+
+@pytest.mark.parametrize(("path", "code"), [(SCRIPT, "EVA-501"), (TAKES, "EVA-302")])
+def test_a_file_that_may_not_be_read_need_not_be_made(layout: Layout, path: str, code: str) -> None:
+    whole = snapshot(NOTES)
+    forbidden = {path: FileProblem(path, ProblemKind.UNREADABLE, "permission denied")}
+    files = {name: file for name, file in whole.files.items() if name != path}
+    verdict = admit(replace(whole, files=files, missing=forbidden), layout=layout, policy=policy_of(NOTES).policy)
+    found = only(verdict)
+    assert (found.code, found.fix) == (code, "Give the user that runs evatui the right to read it.")
 
 
 def test_one_missing_file_is_told_once_with_every_place(layout: Layout) -> None:

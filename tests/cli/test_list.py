@@ -29,6 +29,14 @@ def test_files_that_define_nothing_are_named_with_the_reason(
     assert "hidden" in files["capabilities/.hidden.yaml"]
 
 
+def test_a_script_that_is_named_and_cannot_be_read_is_no_spare_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(tmp_path, {**GREETER, "capabilities/tools/greet.lua": "-" * (2 << 20)})
+    data = listed(tmp_path, capsys)
+    assert ([row["reason"] for row in data["capabilities"]], data["files"]) == (["file_missing"], [])
+
+
 def test_both_files_of_a_duplicate_and_a_disabled_one_are_listed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

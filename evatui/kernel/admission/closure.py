@@ -18,6 +18,11 @@ from evatui.kernel.workspace.snapshot import Snapshot
 __all__ = ["check_integrity", "check_schema", "check_scripts", "schema_at", "shelf_of"]
 
 _OUTSIDE = (ProblemKind.OUTSIDE, ProblemKind.LINK)
+_FIXES = {
+    ProblemKind.UNREADABLE: "Give the user that runs evatui the right to read it.",
+    ProblemKind.TOO_LARGE: "Split the file or move data out of it.",
+}
+"""Of a file that is there: another one need not be made."""
 
 
 def check_scripts(raw: Mapping[str, Any], snapshot: Snapshot, report: Report) -> None:
@@ -96,7 +101,8 @@ def _missing(code: str, path: str, problem: FileProblem, at: Pointer, report: Re
     if problem.kind in _OUTSIDE:
         report.add("EVA-210", f"{shown} is not allowed here: {clean_line(problem.detail)}", report.span(at))
     else:
-        report.add(code, f"{shown} cannot be read: {clean_line(problem.detail)}", report.span(at))
+        fix = _FIXES.get(problem.kind)
+        report.add(code, f"{shown} cannot be read: {clean_line(problem.detail)}", report.span(at), fix=fix)
 
 
 def _normal(path: str) -> str:

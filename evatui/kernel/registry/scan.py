@@ -296,5 +296,5 @@ def _gone() -> Diagnostic:
 
 
 def _idle(others: Iterable[str], seen: Iterable[Seen]) -> tuple[str, ...]:
-    named = {file.path for entry in seen for file in entry.snapshot.files.values()}
+    named = {path for one in seen for path in (*one.snapshot.missing, *(f.path for f in one.snapshot.files.values()))}
     return tuple(path for path in others if path not in named)
