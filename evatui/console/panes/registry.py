@@ -13,7 +13,10 @@ from evatui.console.view.detail import brief, last_transition, path_of, preview
 from evatui.console.view.empty import empty_registry
 from evatui.console.view.ink import EMPTY, Line, line, plain
 from evatui.console.view.machine import Edge, draw
+from evatui.console.view.numbers import Numbers
 from evatui.console.view.rows import REGISTRY_COLUMNS, counts_down, registry_rows
+from evatui.console.view.trend import Trends, trend_lines
+from evatui.console.view.words import Look
 from evatui.console.widgets.lines import Lines
 from evatui.control.snapshot import CallRow, CapabilityRow, ConsoleSnapshot
 
@@ -38,6 +41,13 @@ class RegistryPane(Pane):
     view = View.REGISTRY
     columns = REGISTRY_COLUMNS
     noun = "capabilities"
+
+    def __init__(self, look: Look, numbers: Numbers) -> None:
+        super().__init__(look, numbers)
+        self._trends = Trends()
+
+    def gather(self, snapshot: ConsoleSnapshot) -> None:
+        self._trends.learn(snapshot.at, snapshot.capabilities, snapshot.audit)
 
     def above(self) -> Iterable[Widget]:
         self._machine = Lines(self._machine_lines, classes="machine")
@@ -68,9 +78,9 @@ class RegistryPane(Pane):
         row = self.subject()
         if row is None:
             return None
-        elapsed, calls = self._elapsed, self._calls(row)
-        text = "\n".join(plain(part) for part in preview(row, 100, self.look, elapsed, calls))
-        return Opened(row.id, lambda width: preview(row, width, self.look, elapsed, calls), text)
+        elapsed, calls, trend = self._elapsed, self._calls(row), trend_lines(row, self._trends)
+        text = "\n".join(plain(part) for part in preview(row, 100, self.look, elapsed, calls, trend))
+        return Opened(row.id, lambda width: preview(row, width, self.look, elapsed, calls, trend), text)
 
     def copied(self) -> str:
         return self.rows.key or ""
@@ -94,7 +104,7 @@ class RegistryPane(Pane):
         if row is None:
             return [EMPTY, EMPTY]
         if self.wide:
-            return preview(row, width, self.look, self._elapsed, self._calls(row))
+            return preview(row, width, self.look, self._elapsed, self._calls(row), trend_lines(row, self._trends))
         return brief(row, width, self.look, self._elapsed, self._calls(row))
 
     def _calls(self, row: CapabilityRow) -> list[CallRow]:

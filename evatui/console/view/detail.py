@@ -20,9 +20,15 @@ __all__ = ["brief", "is_moved", "last_transition", "path_of", "preview", "where"
 
 
 def preview(
-    row: CapabilityRow, width: int, look: Look, elapsed: float = 0.0, calls: Sequence[CallRow] = ()
+    row: CapabilityRow,
+    width: int,
+    look: Look,
+    elapsed: float = 0.0,
+    calls: Sequence[CallRow] = (),
+    trend: Sequence[Line] = (),
 ) -> list[Line]:
-    """Everything about a capability that fits beside the list, most important first; ``calls`` are its own."""
+    """Everything about a capability that fits beside the list, most important first; ``calls`` and ``trend`` are its
+    own."""
     lines: list[Line] = [
         line((row.id, Ink.STRONG)),
         join((state_label(row.state, look), line((f"since {clock(row.since, look)}", Ink.DIM)))),
@@ -40,6 +46,7 @@ def preview(
             lines += wrap(told, width, "  ")
     for call in under_way(calls, look):
         lines += wrap(call, width, "  ")
+    lines += [*trend, EMPTY] if trend else []
     lines += _fields(row, width)
     if row.permissions:
         lines += [EMPTY, line(("May", Ink.DIM))]

@@ -38,7 +38,9 @@ class Look:
 
 
 ASCII = MappingProxyType(
-    str.maketrans("─━│┃┘┛▸◂▴▾…◌●◐·✗⊘▌–✓→⏎×µ−Δ", "-=||''><^v.o*~.x!>-+>$xu-d")  # one sign for one
+    str.maketrans(
+        "─━│┃┘┛▸◂▴▾…◌●◐·✗⊘▌–✓→⏎×µ−Δ▁▂▃▄▅▆▇█┈≥≤◇•", "-=||''><^v.o*~.x!>-+>$xu-d__.-=+*#.><o*"
+    )  # one sign for one
 )
 """What the signs of the console become under ``--ascii``."""
 
