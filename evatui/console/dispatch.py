@@ -61,6 +61,7 @@ class Dispatch:
         from evatui.console.comparing import Comparing
         from evatui.console.deciding import Deciding
         from evatui.console.listing import Listing
+        from evatui.console.mending import Mending
         from evatui.console.reading import Reading
         from evatui.console.restarting import Restarting
         from evatui.console.restoring import Restoring
@@ -74,6 +75,7 @@ class Dispatch:
             **self.commanding.handlers,
             **Listing(self._app, comparing, self._act).handlers,
             **Cancelling(self._app, asking).handlers,
+            **Mending(self._app).handlers,
             **comparing.handlers,
             **self.telling.handlers,
             **self.settling.handlers,

@@ -66,7 +66,8 @@ def test_the_levels_are_those_of_the_commands() -> None:
         "describe": Danger.FREE,
         "diff": Danger.FREE,
     }
-    assert {action.id for action in CHANGING} == levels.keys() - {"describe", "diff", "why"}
+    assert {action.id for action in CHANGING if action.command} == levels.keys() - {"describe", "diff", "why"}
+    assert {action.id: action.danger for action in CHANGING if not action.command} == {"fix": Danger.PLAN}
 
 
 def test_a_readonly_table_has_nothing_that_changes_or_calls() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from evatui.console.view.answer import rendered_lines
 from evatui.console.view.ink import EMPTY, Ink, Line, join, line, wrap
+from evatui.console.view.mending import edits_of
 from evatui.console.view.words import Look, clock
 from evatui.control.snapshot import AuditRow, RejectionRow
 from evatui.kernel.model.diagnostic import Diagnostic
@@ -28,6 +29,10 @@ def card(row: RejectionRow, width: int, look: Look) -> list[Line]:
         line((f"refused {clock(row.at, look)}", Ink.DIM)),
         *wrap(meanwhile, width, "  "),
     ]
+    if edits_of(row.diagnostics):
+        lines.append(
+            line(("F", Ink.KEY), (" shows the repair and writes it, ", Ink.DIM), ("e", Ink.KEY), (" edits", Ink.DIM))
+        )
     for diagnostic in row.diagnostics:
         lines += [EMPTY, *_diagnostic(diagnostic, width)]
     if row.difference:

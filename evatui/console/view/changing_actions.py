@@ -122,6 +122,11 @@ CHANGING: tuple[Action, ...] = (
         takes=Takes.THING,
     ),
     Action(
+        id="fix", key="F", label="fix", help="Write the repair that needs no thought: shows it, enter writes",
+        group="Changing", level=Danger.PLAN, views=frozenset({View.REJECTED}), enabled=when.fixable,
+        in_footer=True, in_menu=True, takes=Takes.THING,
+    ),
+    Action(
         id="cancel", key="x", label="cancel", group="Changing", command="call.cancel", views=_CALLS,
         help="End the call, or those that are marked; enter confirms, or y where it may have changed something",
         enabled=when.is_in_flight, in_footer=True, in_menu=True,

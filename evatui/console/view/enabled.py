@@ -30,6 +30,7 @@ __all__ = [
     "described",
     "distrustable",
     "editable",
+    "fixable",
     "freezable",
     "held",
     "held_of",
@@ -91,6 +92,13 @@ def capability(check: Callable[[CapabilityRow], str | None]) -> Enabled:
         return check(subject)
 
     return enabled
+
+
+def fixable(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | None:
+    if missing := selected(snapshot, subject):
+        return missing
+    edits = [edit for found in getattr(subject, "diagnostics", ()) for edit in getattr(found, "edits", ())]
+    return None if edits else "its repair needs thought; e opens the editor at the line"
 
 
 def is_in_flight(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | None:
