@@ -28,7 +28,7 @@ def orders(runtime: Runtime) -> Mapping[str, Order]:
         async def order(params: Params, actor: Actor) -> dict[str, Any]:
             hold = undoing.hold_of(read_needed(params, "id"))
             receipt = await work(params, actor)
-            undoing.note(receipt, hold)
+            await undoing.note(receipt, hold)
             return receipt.to_json()
 
         return order
@@ -41,7 +41,7 @@ def orders(runtime: Runtime) -> Mapping[str, Order]:
         hold = undoing.hold_of(key)
         receipt = await operations.drain(key, actor, seen, force=read_flag(params, "force"))
         if receipt.source is not None:  # else it had been drained before, and that order is the one to undo
-            undoing.note(receipt, hold)
+            await undoing.note(receipt, hold)
         return receipt.to_json()
 
     def rollback(params: Params, actor: Actor) -> Awaitable[Receipt]:

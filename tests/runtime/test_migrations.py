@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from evatui.control.orders import orders
 from evatui.kernel.model.errors import CallFailed, ErrorKind
 from tests.runtime.conftest import ANN, call
 from tests.support.waiting import until
@@ -237,6 +238,36 @@ async def test_after_going_back_the_next_migration_begins_with_the_state_in_forc
     await counted(runtime)
     await runtime.operations.retry("count", ANN)
     assert rows(runtime, 2) == {"count": (20, 3)}
+
+
+async def order(runtime, what: str, **params: Any) -> Any:
+    return await orders(runtime)[f"capability.{what}"]({"id": "count", **params}, ANN)
+
+
+async def test_a_rollback_that_is_undone_leaves_the_state_as_it_was(runtime, workspace: Path) -> None:
+    await counted(runtime)
+    await reloaded(runtime, workspace, SECOND, state=STATE)
+    await counted(runtime)
+    await counted(runtime, key="extra")
+    before = rows(runtime, 2)
+    await order(runtime, "rollback", lose_state=True)
+    assert (await counted(runtime, read=True))["value"] == 1
+    await order(runtime, "undo")
+    assert rows(runtime, 2) == before
+    assert await counted(runtime) == {"value": 13, "by": 2}
+
+
+async def test_undoing_a_rollback_loses_nothing_that_was_stored_since(runtime, workspace: Path) -> None:
+    await counted(runtime)
+    await reloaded(runtime, workspace, SECOND, state=STATE)
+    await order(runtime, "rollback")
+    await counted(runtime)
+    for what in ("undo_plan", "undo"):
+        with pytest.raises(CallFailed, match="stored since the rollback would be lost: count; eva capability retry"):
+            await order(runtime, what)
+    assert await counted(runtime) == {"value": 3, "by": 1}
+    await order(runtime, "retry")
+    assert (await counted(runtime, read=True))["value"] == 30
 
 
 async def test_a_file_that_goes_back_is_no_order_to_lose_state(runtime, workspace: Path) -> None:

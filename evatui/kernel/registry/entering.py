@@ -52,7 +52,7 @@ class Entering:
         """Its state first: what waits for a person must not hold up any call for that."""
         capability, candidate = order.capability, order.candidate
         source = await self._migrations.in_force(capability, candidate)
-        if source == candidate.manifest.state_schema:
+        if source == candidate.manifest.state_schema or order.own_state:
             return await self._switch(order, program, name)
         if not order.by_hand:
             now = await asyncio.to_thread(self._gate.rule_again, candidate, order.ruling)

@@ -120,6 +120,7 @@ class Operations:
         cause: str = "",
         lose_state: bool = False,
         blame: bool = True,
+        own_state: bool = False,
     ) -> Receipt:
         """Serves an earlier version again, as a new generation; the one it replaces is quarantined, where it is to
         ``blame``.
@@ -127,7 +128,7 @@ class Operations:
         Also where its files are gone, and after a restart. Without ``to`` it is the latest that was never rolled back;
         while a canary is tried out, that is what serves beside it. Raises ``Conflict`` with ``details.lost_keys``
         where it would not see what was stored since, but for ``lose_state``; ``PolicyDenied`` where it would reach
-        further than it did.
+        further than it did. With ``own_state`` it finds what it stored itself, and nothing is carried over to it.
         """
         started = self._clock.monotonic()
         capability = self._remembered(capability_id)
@@ -150,7 +151,7 @@ class Operations:
         await self._keeping.quarantine(capability, bad_ones, source, actor)
         self._registry.capability(capability.id, candidate.path if gone else capability.path)
         try:
-            name = await self._restoring.serve(capability, kept, candidate, actor)
+            name = await self._restoring.serve(capability, kept, candidate, actor, own_state=own_state)
         except CallFailed:
             capability.gone = gone
             await self._keeping.quarantine(capability, before, source, actor)

@@ -29,7 +29,8 @@ class Ended:
 @dataclass(frozen=True, slots=True)
 class Order:
     """``ticket`` is the capability's ``wanted`` as long as nothing overtook it, None where an operator ordered it;
-    ``fresh``: as a new generation, also where the same bytes had one; ``slot`` is its part of a set of changes."""
+    ``fresh``: as a new generation, also where the same bytes had one; ``slot`` is its part of a set of changes;
+    ``own_state``: it finds what it stored itself, and nothing is carried over to it."""
 
     capability: Capability
     candidate: Candidate
@@ -38,6 +39,7 @@ class Order:
     ticket: int | None
     fresh: bool
     slot: Slot
+    own_state: bool = False
 
     @property
     def by_hand(self) -> bool:

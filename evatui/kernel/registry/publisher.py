@@ -83,7 +83,14 @@ class Publisher:
                 del self._coming[capability.id]
 
     async def bring_back(
-        self, capability: Capability, candidate: Candidate, policy: Policy, actor: Actor, *, fresh: bool
+        self,
+        capability: Capability,
+        candidate: Candidate,
+        policy: Policy,
+        actor: Actor,
+        *,
+        fresh: bool,
+        own_state: bool,
     ) -> Ended:
         """Serves an earlier version, as a new generation where ``fresh``. What the disk holds does not overtake it.
 
@@ -96,7 +103,7 @@ class Publisher:
             raise failure(ErrorKind.POLICY_DENIED, message)
         capability.wanted += 1
         slot = alone(self._registry.commit)
-        return await self._bring_up(Order(capability, candidate, ruling, actor, None, fresh, slot))
+        return await self._bring_up(Order(capability, candidate, ruling, actor, None, fresh, slot, own_state))
 
     def brings(self, capability: Capability) -> bool:
         """Is a version of it on its way in?"""

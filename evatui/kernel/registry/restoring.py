@@ -69,13 +69,23 @@ class Restoring:
         return self._gate.within(verdict, kept.name) if isinstance(verdict, Candidate) else verdict
 
     async def serve(
-        self, capability: Capability, kept: Kept, candidate: Candidate, actor: Actor, *, fresh: bool = True
+        self,
+        capability: Capability,
+        kept: Kept,
+        candidate: Candidate,
+        actor: Actor,
+        *,
+        fresh: bool = True,
+        own_state: bool = False,
     ) -> GenerationId:
         """What serves now: a new generation where ``fresh``, else the one that it was.
 
+        With ``own_state`` it finds what it stored itself, also where what serves has state of another schema.
+
         Raises `CallFailed` ``Conflict`` where the kept version could not be loaded.
         """
-        ended = await self._publisher.bring_back(capability, candidate, self._policy(), actor, fresh=fresh)
+        policy = self._policy()
+        ended = await self._publisher.bring_back(capability, candidate, policy, actor, fresh=fresh, own_state=own_state)
         if ended.name is None:
             refused = ended.rejected
             why = f"does not load any more: {refused.diagnostics[0].message}" if refused else "was not wanted any more"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from evatui.kernel.model.call import Actor
 from evatui.kernel.model.errors import ErrorKind, failure
@@ -17,17 +18,23 @@ from evatui.kernel.registry.registry import Registry
 from evatui.kernel.registry.restoring import Restoring
 from evatui.kernel.registry.rollout.orders import Rollouts
 from evatui.kernel.storage.history import Hold
+from evatui.kernel.storage.state_store import StateStore
 
 __all__ = ["Undoing"]
+
+_SHOWN: Final = 20
+"""Keys that a message names."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Done:
-    """An order; the operator's hold that was in force before it; what served and was tried out right after it."""
+    """An order; the operator's hold that was in force before it; what served and was tried out right after it, and what
+    was stored under its schema then, by key and version."""
 
     receipt: Receipt
     hold: Hold | None
     after: tuple[GenerationId, ...]
+    stored: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +49,19 @@ class _Inverse:
 class Undoing:
     """Of this runtime only. What was undone is not undone again: undoing twice does not toggle."""
 
-    def __init__(self, registry: Registry, operations: Operations, rollouts: Rollouts, restoring: Restoring) -> None:
+    def __init__(
+        self,
+        registry: Registry,
+        operations: Operations,
+        rollouts: Rollouts,
+        restoring: Restoring,
+        state: StateStore,
+    ) -> None:
         self._registry = registry
         self._operations = operations
         self._rollouts = rollouts
         self._restoring = restoring
+        self._state = state
         self._done: dict[str, _Done] = {}
 
     def hold_of(self, capability_id: str) -> Hold | None:
@@ -54,9 +69,12 @@ class Undoing:
         capability = self._registry.capabilities.get(capability_id)
         return capability.hold if capability is not None else None
 
-    def note(self, receipt: Receipt, hold: Hold | None) -> None:
+    async def note(self, receipt: Receipt, hold: Hold | None) -> None:
         """It was ordered just now; ``hold`` was in force before."""
-        self._done[receipt.id] = _Done(receipt, hold, _names(self._registry.capabilities[receipt.id]))
+        capability = self._registry.capabilities[receipt.id]
+        after = _names(capability)
+        stored = await self._stored(capability) if receipt.action == "rollback" else {}
+        self._done[receipt.id] = _Done(receipt, hold, after, stored)
 
     async def undo(self, capability_id: str, actor: Actor, if_generation: str | None = None) -> Receipt:
         """Raises `CallFailed` ``NotFound`` for an unknown id, ``Conflict`` where there is nothing to undo, or where
@@ -64,6 +82,7 @@ class Undoing:
         did, inverse = self._last(capability_id, actor, if_generation)
         done = self._done.pop(capability_id)  # at once: whoever undoes it meanwhile as well finds nothing
         try:
+            await self._refuse_loss(capability_id, done, inverse)
             receipt = await inverse.work()
         except BaseException:
             self._done.setdefault(capability_id, done)
@@ -77,12 +96,34 @@ class Undoing:
         did, inverse = self._last(capability_id, actor, if_generation)
         if inverse.kept is not None:
             await self._restoring.admitted(self._registry.capabilities[capability_id], inverse.kept)
+        await self._refuse_loss(capability_id, self._done[capability_id], inverse)
         return {
             "id": capability_id,
             "undoes": {"action": did.action, "at": did.at, "actor": did.actor},
             "by": inverse.words,
             "to": inverse.kept.name.id if inverse.kept is not None else None,
         }
+
+    async def _refuse_loss(self, capability_id: str, done: _Done, inverse: _Inverse) -> None:
+        """A version that was rolled back finds its state as it left it: what was stored since must not be lost."""
+        capability = self._registry.capabilities[capability_id]
+        if done.receipt.action != "rollback" or inverse.kept is None or capability.active is None:
+            return
+        candidate = await self._restoring.admitted(capability, inverse.kept)
+        if candidate.manifest.state_schema <= capability.active.manifest.state_schema:
+            return
+        stored = await self._stored(capability)
+        if changed := sorted(key for key in {*stored, *done.stored} if stored.get(key) != done.stored.get(key)):
+            message = f"what was stored since the rollback would be lost: {', '.join(changed[:_SHOWN])}"
+            hint = f"eva capability retry {capability_id} carries it over"
+            raise failure(ErrorKind.CONFLICT, f"{message}; {hint}", lost_keys=changed)
+
+    async def _stored(self, capability: Capability) -> dict[str, int]:
+        if capability.active is None:
+            return {}
+        schema = capability.active.manifest.state_schema
+        rows = await asyncio.to_thread(self._state.rows, capability.id, schema)
+        return {row.key: row.version for row in rows}
 
     def _last(self, capability_id: str, actor: Actor, if_generation: str | None) -> tuple[Receipt, _Inverse]:
         capability, done = self._registry.capabilities.get(capability_id), self._done.get(capability_id)
@@ -120,9 +161,11 @@ class Undoing:
         if kept is None:  # it was a canary, and served nobody alone
             return _Inverse("trying its canary again, from the beginning", lambda: operations.retry(key, actor))
         # A version that was only gone back to is nobody's fault; one that was retried or promoted is taken back.
-        blame = did.action != "rollback"
+        back = did.action == "rollback"
         return _Inverse(
-            f"going back to {source.short}", lambda: operations.rollback(key, actor, source.id, blame=blame), kept
+            f"going back to {source.short}",
+            lambda: operations.rollback(key, actor, source.id, blame=not back, own_state=back),
+            kept,
         )
 
     def _held_as_before(self, done: _Done, capability: Capability, actor: Actor) -> _Inverse:
