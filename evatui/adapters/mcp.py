@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from evatui.adapters.answers import hidden
@@ -50,6 +50,7 @@ class McpServer:
         self._about: tuple[str, str, str] = ("", "", "")
         self._listed_at = ""
         self._told: frozenset[str] = frozenset()
+        self._shown: tuple[Any, Any, Any, tuple[ToolInfo, ...]] | None = None
 
     # -- what others see -----------------------------------------------------------------------
 
@@ -76,8 +77,16 @@ class McpServer:
         )
 
     def _infos(self) -> tuple[ToolInfo, ...]:
-        pinned = self._setting.pinned()
-        allowed = self._adapter.block["tools"]
+        """Worked out anew where the list, what is approved or what is allowed is another one."""
+        pinned, allowed = self._setting.pinned(), self._adapter.block["tools"]
+        known = self._shown
+        if known is not None and known[0] is self._tools and known[1] is pinned and known[2] is allowed:
+            return known[3]
+        found = self._worked_out(pinned, allowed)
+        self._shown = (self._tools, pinned, allowed, found)
+        return found
+
+    def _worked_out(self, pinned: Mapping[str, Definition], allowed: Sequence[str]) -> tuple[ToolInfo, ...]:
         found = [shown(self._adapter.id, tool, allowed, pinned) for tool in self._tools]
         if self._listed_at:
             there = {tool.name for tool in self._tools}

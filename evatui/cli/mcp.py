@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from evatui.cli.answer import Answer
+from evatui.cli.mcp_servers import add_servers, show_servers
 from evatui.cli.options import Settings, Words
 from evatui.cli.screen import Screen
 from evatui.control.opening import workspace_root
@@ -61,9 +62,15 @@ def _show_step(screen: Screen, step: dict[str, Any]) -> None:
 @mcp.command("list")
 @click.pass_obj
 def list_(settings: Settings) -> Answer:
-    """What MCP clients may see of this workspace, what they do not and why, and who is connected."""
-    data = {"server": settings.ask("mcp.server")}
-    return Answer(data, partial(_show_server, data=data["server"]))
+    """What MCP clients may see of this workspace, what they do not and why, who is connected; and the MCP servers that
+    handlers may call, with their tools."""
+    data = {"server": settings.ask("mcp.server"), **settings.ask("mcp.servers")}
+    return Answer(data, partial(_show_all, data=data))
+
+
+def _show_all(screen: Screen, data: dict[str, Any]) -> None:
+    _show_server(screen, data["server"])
+    show_servers(screen, data["servers"])
 
 
 def _show_server(screen: Screen, data: dict[str, Any]) -> None:
@@ -76,3 +83,6 @@ def _show_server(screen: Screen, data: dict[str, Any]) -> None:
     for row in data["sessions"]:
         last = f"last {row['last_call']} at {row['last_call_at']}" if row["last_call"] else "no call yet"
         screen.line(f"· {row['principal']}  {row['transport']}  {row['client']}  {row['calls']} calls, {last}")
+
+
+add_servers(mcp)

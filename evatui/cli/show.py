@@ -89,6 +89,11 @@ def show_capabilities(screen: Screen, data: Mapping[str, Any]) -> None:
         screen.table(columns, [_capability(row) for row in rows])
     elif not problems:
         screen.line("This workspace has no capabilities.")
+    for one in data.get("adapters") or ():
+        said = f"  {one['detail']}" if one["detail"] else ""
+        names = ", ".join(one["capabilities"])
+        style = "red" if one["state"] == "down" else "yellow" if one["state"] == "held" else ""
+        screen.line(f"⇄ {one['id']}  {one['transport']}  {one['state']}  {names}{said}", style)
     for entry in data.get("shadowed") or ():
         screen.line(f"{entry['name']}: {entry['served_by']} answers, before {', '.join(entry['behind'])}", "dim")
     for file in data.get("files") or ():
@@ -146,6 +151,9 @@ def show_graph(screen: Screen, data: Mapping[str, Any]) -> None:
         for key in data["order"]
     ]
     screen.table(("STATE", "ID", "CALLS", "WOULD BE MISSED BY"), rows)
+    for node in (node for node in data["nodes"] if "transport" in node):
+        missed = f"  would be missed by {', '.join(node['dependents'])}" if node["dependents"] else ""
+        screen.line(f"⇄ {node['id']}  {node['transport']}  {node['state']}{missed}")
     for path, users in data["modules"].items():
         screen.line(f"· {path} is part of {', '.join(users)}", "dim")
     for key, names in data["missing"].items():

@@ -140,6 +140,8 @@ _LINES = (
     Line("metrics", ("metrics",), "metrics"),
     Line("mcp serve", ("mcp serve --stdio",)),
     Line("mcp list", ("mcp list", "mcp list -o json"), "mcp.server"),
+    Line("mcp probe", ("mcp probe files",), "mcp.probe"),
+    Line("mcp approve", ("mcp approve files", "mcp approve files read_text --revoke"), "mcp.approve"),
     Line("bundle", ("bundle report.zip",), workspace=False),
     Line("schema print", ("schema print manifest", "schema print"), workspace=False),
     Line("explain", ("explain EVA-204",), workspace=False),

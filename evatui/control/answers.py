@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from evatui.control.adapter_rows import listed_adapters
 from evatui.control.capability_rows import generation_rows
 from evatui.control.idle import MAX_IDLE, idle_rows
 from evatui.control.isolation import isolation
@@ -99,6 +100,7 @@ def listed(runtime: Runtime) -> dict[str, Any]:
     ]
     return {
         "capabilities": rows + strays,
+        "adapters": listed_adapters(runtime),
         "shadowed": _shadowed(runtime),
         "files": [{"path": row.path, "why": row.why} for row in idle_rows(runtime)],
         "more_files": max(0, len(runtime.reloader.idle) - MAX_IDLE),

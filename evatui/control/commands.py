@@ -115,6 +115,10 @@ _ALL = (
     Command("mcp.call", "Call a tool on behalf of an MCP client", effects=True, tied=True),
     Command("mcp.leave", "An MCP client has ended its session"),
     Command("mcp.server", "What MCP clients may see, and who of them is connected"),
+    Command("mcp.servers", "Other people's MCP servers: their state, and what was approved of their tools"),
+    Command("mcp.probe", "Connect to an MCP server, and list what it offers", effects=True),
+    Command("mcp.approve", "Let tools of an MCP server be called as they are now", Danger.TYPED, effects=True),
+    Command("mcp.revoke", "Take the approval of tools of an MCP server back", Danger.PLAN, effects=True),
     Command("metrics", "Counts of calls, errors, loads and host calls, as Prometheus reads them"),
 )
 

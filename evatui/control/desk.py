@@ -18,6 +18,7 @@ from evatui.control.following import following
 from evatui.control.naming import known, meant_by_call, meant_by_id, meant_by_name
 from evatui.control.operator import CommandFailed, OnProgress, lost
 from evatui.control.orders import orders
+from evatui.control.outside import outside
 from evatui.control.params import (
     Params,
     read_ids,
@@ -93,6 +94,7 @@ class Desk:
             "runtime.thaw": self._thaw,
             **Queries(runtime).answers,
             **orders(runtime),
+            **outside(runtime),
             **Stored(runtime).work,
             **Clients(runtime, self._sessions).work,
             **Devices(runtime).work,

@@ -17,6 +17,7 @@ __all__ = [
     "Params",
     "read_flag",
     "read_ids",
+    "read_names",
     "read_needed",
     "read_number",
     "read_request_id",
@@ -91,6 +92,14 @@ def read_ids(params: Params) -> tuple[str, ...]:
     value = params.get("ids") or ()
     if not isinstance(value, list | tuple) or not all(_is_text(item) for item in value):
         raise _unfit("ids", "a list of ids")
+    return tuple(value)
+
+
+def read_names(params: Params, key: str) -> tuple[str, ...]:
+    """A list of texts, empty where it is not there."""
+    value = params.get(key) or ()
+    if not isinstance(value, list | tuple) or not all(_is_text(item) and len(item) <= _MAX_WORD for item in value):
+        raise _unfit(key, f"a list of texts of at most {_MAX_WORD} characters")
     return tuple(value)
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+from evatui.control.adapter_rows import AdapterRow
 from evatui.control.client_sessions import ClientRow
 from evatui.control.deciding import HeldRow, IdleRow, PermissionRow, TrustInfo
 from evatui.control.extensions import Extensions
@@ -284,3 +285,5 @@ class ConsoleSnapshot:
     """Of the runtime itself: ``restarting``, or ``down`` where it could not be built anew; the rest is what was."""
     clients: tuple[ClientRow, ...] = ()
     """Of the MCP server, the one that came first first."""
+    adapters: tuple[AdapterRow, ...] = ()
+    """What answers besides Lua, by id."""

@@ -7,6 +7,7 @@ import socket
 from dataclasses import replace
 from itertools import islice
 
+from evatui.control.adapter_rows import adapter_rows
 from evatui.control.audit_rows import audit_row, cleaned
 from evatui.control.capability_rows import capability_row, contested, transition_row
 from evatui.control.extensions import Extensions
@@ -72,6 +73,7 @@ class View:
             idle=idle_rows(runtime),
             trust=trust_info(runtime),
             extensions=self._extensions(),
+            adapters=adapter_rows(runtime),
         )
 
     def _extensions(self) -> Extensions:

@@ -27,7 +27,15 @@ from evatui.kernel.model.call import KERNEL
 OK, INVALID, UNAVAILABLE, USAGE = 0, 2, 4, 64
 CONFLICTS = {"capability rollback", "capability promote", "capability abort", "capability pause", "capability resume"}
 """There is nothing that they could do it to in a workspace where nothing has happened."""
-NONE_THERE = ("capability approve", "capability diff", "state get", "state delete", "cancel")
+NONE_THERE = (
+    "capability approve",
+    "capability diff",
+    "state get",
+    "state delete",
+    "cancel",
+    "mcp probe",
+    "mcp approve",
+)
 ANSWERS = dict.fromkeys((*CONFLICTS, *NONE_THERE), INVALID)
 ANSWERS |= dict.fromkeys(("hardware inspect", "hardware bind"), UNAVAILABLE)
 """No such device is plugged in."""
@@ -68,6 +76,8 @@ def test_the_table_has_every_command_and_asks_for_known_ones() -> None:
         "capability.undo_plan",
         "trust.show",
         "trust.revoke",
+        "mcp.servers",
+        "mcp.revoke",
     }
     assert set(COMMANDS) - asked - elsewhere == set()
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 from evatui.kernel.model.tools import Definition
 from evatui.kernel.storage.database import Database
 
 __all__ = ["ToolBook"]
+
+_NONE: Mapping[str, Definition] = MappingProxyType({})
 
 
 class ToolBook:
@@ -31,7 +34,7 @@ class ToolBook:
 
     def of(self, server: str, endpoint: str) -> Mapping[str, Definition]:
         """What is approved, by the name of the tool."""
-        return self._known.get((server, endpoint), {})
+        return self._known.get((server, endpoint), _NONE)
 
     def approve(self, server: str, endpoint: str, tools: Iterable[Definition], actor: str, at: str) -> None:
         """Each in place of the one that had its name."""

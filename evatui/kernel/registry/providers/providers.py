@@ -112,6 +112,11 @@ class Providers:
     def denies(self, capability: str) -> bool:
         return self._policy is not None and self._policy.deny.name(capability)
 
+    @property
+    def approver(self) -> str:
+        """Who may approve: ``operator``, ``console`` or ``never``."""
+        return str(self._policy.settings["approvals"]["widening"]) if self._policy is not None else "never"
+
     def parts(self) -> list[tuple[Adapter, Part]]:
         """What in the adapters needs trust, of each the manifest on disk."""
         policy = self._policy
@@ -124,6 +129,19 @@ class Providers:
     def problems(self) -> tuple[Diagnostic, ...]:
         waits = (found for _, held in sorted(self.held.items()) for found in held.diagnostics)
         return (*waits, *(found for _, found in sorted(self.denied.items())))
+
+    def standing(self, adapter: Adapter) -> tuple[str, str]:
+        """How an adapter of the manifests stands, in a word, and why."""
+        provider, held, denied = self.serving.get(adapter.id), self.held.get(adapter.id), self.denied.get(adapter.id)
+        if provider is not None:
+            return provider.state.word, provider.state.detail
+        if not adapter.enabled:
+            return "disabled", "its manifest switches it off"
+        if held is not None:
+            return "held", f"{held.diagnostics[0].code} {held.diagnostics[0].message}"
+        if denied is not None:
+            return "denied", f"{denied.code} {denied.message}"
+        return "unsupported", f"this version has no transport {adapter.transport}"
 
     def why_not(self, adapter: Adapter, name: str) -> CallFailed:
         """Why an adapter that provides ``name`` by its manifest does not answer."""

@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from evatui.kernel.model.call import Actor
+from evatui.kernel.model.call import Actor, CallerType
 from evatui.kernel.model.errors import ErrorKind, failure
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.model.tools import ToolInfo, ToolState
@@ -46,14 +46,23 @@ class Tools:
         return self._told(server)
 
     async def approve(
-        self, server: str, names: Collection[str], actor: Actor, expected: str | None = None
+        self,
+        server: str,
+        names: Collection[str],
+        actor: Actor,
+        expected: str | None = None,
+        typed: str | None = None,
     ) -> dict[str, Any]:
         """Lets tools be called as they are now: ``names``, or all that wait. Asks the server where it was not yet.
 
         ``expected`` is the ``digest`` of what somebody saw. Raises `CallFailed`: ``Conflict`` where that moved,
-        ``NotFound`` for a name that waits for nothing.
+        ``NotFound`` for a name that waits for nothing; ``PolicyDenied`` where the policy gives this to nobody, or to
+        the console, where ``typed`` is the id of the server.
         """
         provider = self._provider(server)
+        refusal = self._refusal(server, actor, typed)
+        if refusal:
+            raise failure(ErrorKind.POLICY_DENIED, refusal)
         info = provider.way.server
         if info is None or not info.listed_at:
             await provider.way.probe()
@@ -91,6 +100,14 @@ class Tools:
         self._providers.tell_server(server, "revoked", {"tools": sorted(told)})
         return {**self._told(server), "revoked": sorted(bare)}
 
+    def _refusal(self, server: str, actor: Actor, typed: str | None) -> str:
+        who = self._providers.approver
+        if who == "never":
+            return "the policy allows no approval (approvals: {widening: never})"
+        if who == "console" and not (actor.type is CallerType.USER and typed == server):
+            return "it is approved at the console, by typing the id (approvals: {widening: console})"
+        return ""
+
     def _write(self, code: Code, server: str, actor: Actor, told: dict[str, str]) -> None:
         self._journal.write(code, Outcome.OK, actor, capability_id=server, tools=told)
 
@@ -107,7 +124,7 @@ class Tools:
         adapter = next(one for one in self._providers.declared if one.id == server)
         provider = self._providers.serving.get(server)
         info = provider.way.server if provider is not None else None
-        state, detail = self._state(server, provider, adapter.enabled)
+        state, detail = self._providers.standing(adapter)
         return {
             "server": server,
             "state": state,
@@ -125,18 +142,6 @@ class Tools:
             "in_flight": provider.in_flight if provider else 0,
             "tools": [_tool(tool) for tool in info.tools] if info else [],
         }
-
-    def _state(self, server: str, provider: Provider | None, enabled: bool) -> tuple[str, str]:
-        held = self._providers.held.get(server)
-        if provider is not None:
-            state = provider.state
-            return state.word, state.detail
-        if not enabled:
-            return "disabled", ""
-        if held is not None:
-            return "held", f"{held.diagnostics[0].code} {held.diagnostics[0].message}"
-        denied = self._providers.denied.get(server)
-        return ("denied", denied.message) if denied is not None else ("idle", "")
 
 
 def _tool(tool: ToolInfo) -> dict[str, Any]:
