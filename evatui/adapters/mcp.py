@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 from evatui.adapters.answers import hidden
+from evatui.adapters.apart import apart
 from evatui.adapters.backoff import Backoff
 from evatui.adapters.mcp_asking import Asked, understood
 from evatui.adapters.mcp_results import tool_result
-from evatui.adapters.mcp_session import Session
-from evatui.adapters.mcp_tools import Tool, judged, shown
+from evatui.adapters.mcp_session import Session, load
+from evatui.adapters.mcp_shelf import Shelf
+from evatui.adapters.mcp_tools import judged
 from evatui.adapters.resolving import Resolve
 from evatui.kernel.host.ports import Invocation, NotSent, Setting, WayState
 from evatui.kernel.model.adapter import Adapter
@@ -24,13 +26,14 @@ from evatui.kernel.model.call import CallerType
 from evatui.kernel.model.clock import SYSTEM_CLOCK, rfc3339
 from evatui.kernel.model.errors import CallFailed, ErrorKind
 from evatui.kernel.model.text import clean_line
-from evatui.kernel.model.tools import Definition, ServerInfo, ToolInfo, ToolState
+from evatui.kernel.model.tools import ServerInfo, ToolState
 from evatui.kernel.registry.payload import resolved
 
 __all__ = ["McpServer"]
 
 _DEBOUNCE_S: Final = 0.3
-_APPROVE: Final = "eva mcp approve"
+_LOAD_S: Final = 30.0
+"""For the SDK to be loaded, on a machine that is busy."""
 
 
 class McpServer:
@@ -45,12 +48,11 @@ class McpServer:
         self._backoff = Backoff()
         self._lasting = False
         self._closed = False
-        self._tools: tuple[Tool, ...] = ()
+        self._shelf = Shelf(adapter.id, setting.pinned)
         self._note = ""
         self._about: tuple[str, str, str] = ("", "", "")
         self._listed_at = ""
         self._told: frozenset[str] = frozenset()
-        self._shown: tuple[Any, Any, Any, tuple[ToolInfo, ...]] | None = None
 
     # -- what others see -----------------------------------------------------------------------
 
@@ -71,27 +73,10 @@ class McpServer:
             protocol,
             title,
             version,
-            self._infos(),
+            self._shelf.infos(self._adapter.block["tools"]),
             self._listed_at,
             self._note,
         )
-
-    def _infos(self) -> tuple[ToolInfo, ...]:
-        """Worked out anew where the list, what is approved or what is allowed is another one."""
-        pinned, allowed = self._setting.pinned(), self._adapter.block["tools"]
-        known = self._shown
-        if known is not None and known[0] is self._tools and known[1] is pinned and known[2] is allowed:
-            return known[3]
-        found = self._worked_out(pinned, allowed)
-        self._shown = (self._tools, pinned, allowed, found)
-        return found
-
-    def _worked_out(self, pinned: Mapping[str, Definition], allowed: Sequence[str]) -> tuple[ToolInfo, ...]:
-        found = [shown(self._adapter.id, tool, allowed, pinned) for tool in self._tools]
-        if self._listed_at:
-            there = {tool.name for tool in self._tools}
-            found += [_gone(self._adapter.id, name, one) for name, one in pinned.items() if name not in there]
-        return tuple(found)
 
     def target(self, invocation: Invocation) -> str:
         return understood(self._adapter, invocation).target
@@ -114,7 +99,7 @@ class McpServer:
 
     async def probe(self) -> None:
         """Connects, where it is not connected, and lists anew. Raises `CallFailed`."""
-        session = await self._ready(self._adapter.block["start_timeout_ms"] / 1000 + 1)
+        session = await self._ready(self._adapter.block["start_timeout_ms"] / 1000 + _LOAD_S)
         await self._list(session)
 
     async def close(self) -> None:
@@ -129,7 +114,7 @@ class McpServer:
     # -- asking --------------------------------------------------------------------------------
 
     async def _call_tool(self, session: Session, asked: Asked, invocation: Invocation) -> Any:
-        tool = self._usable(asked.name)
+        tool = self._shelf.usable(asked.name, self._adapter.block["tools"])
         who, arguments = f"{self._adapter.id}__{asked.name}", asked.arguments
         if invocation.caller.type is CallerType.CAPABILITY and tool.input is not None:
             arguments = resolved(arguments, tool.input.empty_is_array)
@@ -158,21 +143,6 @@ class McpServer:
     def _left_s(self, invocation: Invocation) -> float:
         limit_s: float = self._adapter.block["call_timeout_ms"] / 1000
         return min(invocation.left_s, limit_s)
-
-    def _usable(self, name: str) -> Tool:
-        """Raises `NotSent` where a tool is not there, or is not what was approved."""
-        found = next((info for info in self._infos() if info.name == name), None)
-        server = self._adapter.id
-        if found is None or found.state in (ToolState.GONE, ToolState.HIDDEN):
-            message = f"{server} has no tool {clean_line(name, 128)}"
-            raise NotSent(ErrorKind.NOT_FOUND, message, retryable=False)
-        if found.state is ToolState.SKIPPED:
-            message = f"{found.shown} cannot be called: {found.why}"
-            raise NotSent(ErrorKind.UNAVAILABLE, message, retryable=False, reason="skipped")
-        if found.state in (ToolState.NEW, ToolState.CHANGED):
-            message = f"{found.shown} is in quarantine: {found.why}; look at it and approve it: {_APPROVE} {server}"
-            raise NotSent(ErrorKind.POLICY_DENIED, message, retryable=False, reason="quarantined")
-        return next(tool for tool in self._tools if tool.name == name)
 
     async def _ready(self, left_s: float) -> Session:
         """A session, waited for as long as it takes to start. Raises `NotSent`."""
@@ -208,6 +178,7 @@ class McpServer:
     async def _live(self) -> None:
         """Session after session; where nothing keeps it connected, one."""
         attempts = 0
+        await apart(load, "evatui-mcp")
         while not self._closed:
             self._state = WayState("starting")
             self._settled.clear()
@@ -246,10 +217,10 @@ class McpServer:
         async with session.within("it has not listed its tools"):
             raw, note = await session.list_tools()
         taken = self._setting.taken()
-        self._tools = tuple(await asyncio.to_thread(judged, list(raw), taken))
+        self._shelf.tools = tuple(await asyncio.to_thread(judged, list(raw), taken))
         self._note = note
         self._listed_at = rfc3339(SYSTEM_CLOCK.now())
-        infos = self._infos()
+        infos = self._shelf.infos(self._adapter.block["tools"])
         waiting = frozenset(info.digest for info in infos if info.state in (ToolState.NEW, ToolState.CHANGED))
         if waiting - self._told:
             names = [info.shown for info in infos if info.digest in waiting]
@@ -277,11 +248,6 @@ class McpServer:
         self._settled.set()
         if not self._closed:
             self._setting.tell("down", {"cause": self._state.detail})
-
-
-def _gone(server: str, name: str, approved: Definition) -> ToolInfo:
-    why = "it was approved, and is not offered any more"
-    return ToolInfo(name, f"{server}__{name}", ToolState.GONE, digest=approved.digest, why=why)
 
 
 def _is_cancelled() -> bool:

@@ -26,7 +26,7 @@ from evatui.kernel.model.text import clean_line
 if TYPE_CHECKING:
     from mcp import Client
 
-__all__ = ["Session", "quiet"]
+__all__ = ["Session", "load"]
 
 T = TypeVar("T")
 _READ_S: Final = 300.0
@@ -69,7 +69,6 @@ class Session:
         from mcp import Client
         from mcp.types import Implementation
 
-        quiet()
         async with AsyncExitStack() as stack:
             async with self.within("it has not come up"):  # the scopes of anyio would have to nest
                 streams = await self._streams(stack)
@@ -232,8 +231,14 @@ async def _given_up(task: asyncio.Task[None]) -> None:
         await task
 
 
-def quiet() -> None:
-    """The SDK writes down what a server sends; on a terminal that would be painted over the console."""
+def load() -> None:
+    """Loads the SDK, which takes a while: for a thread. What it writes down of what a server sends goes nowhere: on a
+    terminal it would be painted over the console."""
+    import mcp.client.streamable_http
+    import mcp.types  # noqa: F401
+
+    import evatui.adapters.mcp_web  # noqa: F401
+
     for name in ("mcp.client", "mcp.shared", "client", "httpx2", "httpcore2"):
         logger = logging.getLogger(name)
         if not logger.handlers:

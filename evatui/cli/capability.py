@@ -18,7 +18,8 @@ from evatui.cli.progress import progress_line
 from evatui.cli.refused import show_rejections
 from evatui.cli.rollout import add_rollout
 from evatui.cli.screen import Screen
-from evatui.cli.show import show_capabilities, show_difference, show_graph, show_history, show_plan, show_receipt
+from evatui.cli.show import show_capabilities, show_difference, show_history, show_plan, show_receipt
+from evatui.cli.show_graph import show_graph
 from evatui.cli.testing import test
 from evatui.control.exits import Exit, exit_for
 from evatui.control.operator import CommandFailed

@@ -21,7 +21,6 @@ __all__ = [
     "show_changes",
     "show_diagnostics",
     "show_difference",
-    "show_graph",
     "show_history",
     "show_outline",
     "show_plan",
@@ -139,27 +138,6 @@ def show_difference(screen: Screen, data: Mapping[str, Any]) -> None:
         screen.line(f"{change['change']}: {change['path']}: {scalar(change['from'])} → {scalar(change['to'])}", style)
     for line in data["text"].splitlines() or ["nothing changed"]:
         screen.line(line, _DIFF_STYLES.get(line[:1], ""))
-
-
-def show_graph(screen: Screen, data: Mapping[str, Any]) -> None:
-    calls: dict[str, list[str]] = {}
-    for edge in data["edges"]:
-        calls.setdefault(edge["from"], []).append(f"{edge['to']} ({edge['name']})")
-    nodes = {node["id"]: node for node in data["nodes"]}
-    rows = [
-        (state_words(nodes[key]["state"]), key, ", ".join(calls.get(key, ())), ", ".join(nodes[key]["dependents"]))
-        for key in data["order"]
-    ]
-    screen.table(("STATE", "ID", "CALLS", "WOULD BE MISSED BY"), rows)
-    for node in (node for node in data["nodes"] if "transport" in node):
-        missed = f"  would be missed by {', '.join(node['dependents'])}" if node["dependents"] else ""
-        screen.line(f"⇄ {node['id']}  {node['transport']}  {node['state']}{missed}")
-    for path, users in data["modules"].items():
-        screen.line(f"· {path} is part of {', '.join(users)}", "dim")
-    for key, names in data["missing"].items():
-        screen.line(f"! {key} calls {', '.join(names)}, which nobody provides", "yellow")
-    for cycle in data["cycles"]:
-        screen.line(f"✗ calls go round in a circle: {' → '.join((*cycle, cycle[0]))}", "red")
 
 
 def show_history(screen: Screen, data: Mapping[str, Any]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,32 +20,21 @@ from evatui.kernel.model.clock import Clock
 from evatui.kernel.model.diagnostic import Diagnostic, Reason, Span
 from evatui.kernel.model.errors import CallFailed, ErrorKind, failure
 from evatui.kernel.model.manifest import AuditLevels
-from evatui.kernel.model.text import clean_line
 from evatui.kernel.records.audit import AuditLog
 from evatui.kernel.records.codes import Code, Outcome
 from evatui.kernel.records.events import EventBus
 from evatui.kernel.registry.journal import Journal
 from evatui.kernel.registry.providers.builtin import BUILTIN, Builtin
+from evatui.kernel.registry.providers.holding import HeldAdapter, held_back
 from evatui.kernel.registry.providers.provider import Provider
 from evatui.kernel.registry.providers.reaching import change_class, endpoint, part_of_adapter
 from evatui.kernel.registry.trust import Part, Trust
 from evatui.kernel.storage.database import StorageError
 from evatui.kernel.storage.tool_book import ToolBook
 
-__all__ = ["HeldAdapter", "Providers"]
+__all__ = ["Providers"]
 
 _LEAVE_S = 10.0
-_MAX_CHANGED = 12
-
-
-@dataclass(frozen=True, slots=True)
-class HeldAdapter:
-    """A sound manifest that waits: for trust, or, where ``waits_for`` is ``restart``, for the next start as well."""
-
-    adapter: Adapter
-    waits_for: str
-    untrusted: bool
-    diagnostics: tuple[Diagnostic, ...]
 
 
 class Providers:
@@ -206,14 +194,14 @@ class Providers:
         if provider is not None and change is ChangeClass.HOT:
             if untrusted and not self._does_less(adapter, last, part):
                 self._withdraw(adapter.id, actor, "it is not trusted any more")
-                self._hold(adapter, part, change, untrusted)
+                self.held[adapter.id] = held_back(adapter, part if untrusted else None, change, self._trust)
                 return
             if untrusted and part is not None:
                 self._later(partial(asyncio.to_thread, self._trust.set, [part], self.clock.now()))
             self._adjust(provider, adapter, part)
             return
         if change is ChangeClass.RESTART or untrusted:
-            self._hold(adapter, part, change, untrusted)
+            self.held[adapter.id] = held_back(adapter, part if untrusted else None, change, self._trust)
             return
         if provider is not None:
             self._adjust(provider, adapter, part)
@@ -256,23 +244,6 @@ class Providers:
         self.tell("unregistered", provider.adapter, actor=actor, reason=reason)
         self._journal.write(Code.ADAPTER_UNREGISTERED, Outcome.OK, actor, capability_id=key, reason=reason)
         self._later(partial(provider.close, _LEAVE_S))
-
-    def _hold(self, adapter: Adapter, part: Part | None, change: ChangeClass, untrusted: bool) -> None:
-        found: list[Diagnostic] = []
-        span = Span(adapter.path)
-        changed = self._trust.differences(part) if part is not None and untrusted else []
-        notes = tuple(f"changed: {clean_line(line, 300)}" for line in changed[:_MAX_CHANGED])
-        if change is ChangeClass.RESTART:
-            message = f"the adapter {adapter.id} leads elsewhere than what was started; it waits for the next start"
-            fix = "Trust it (eva trust), then restart the runtime: eva runtime restart" if untrusted else ""
-            one = diagnose("EVA-708", message, span, notes=notes)
-            found.append(one if not fix else diagnose("EVA-708", message, span, notes=notes, fix=fix))
-        else:
-            since = ", and it changed since it was trusted" if changed else ""
-            message = f"the workspace is not trusted with the adapter {adapter.id}{since}"
-            found.append(diagnose("EVA-707", message, span, notes=notes))
-        waits = "restart" if change is ChangeClass.RESTART else "trust"
-        self.held[adapter.id] = HeldAdapter(adapter, waits, untrusted, tuple(render(one, {}) for one in found))
 
     def _index(self) -> None:
         names: dict[str, list[str]] = {}
