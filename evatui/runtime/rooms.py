@@ -50,6 +50,7 @@ from evatui.kernel.registry.looking import Looking
 from evatui.kernel.registry.migrations import Migrations
 from evatui.kernel.registry.operations import Operations
 from evatui.kernel.registry.providers.dispatch import Dispatch
+from evatui.kernel.registry.providers.news import News
 from evatui.kernel.registry.providers.providers import Providers
 from evatui.kernel.registry.providers.tools import Tools
 from evatui.kernel.registry.publisher import Publisher
@@ -207,10 +208,7 @@ class Rooms:
             Adapters(outside.http, names, self.bus),
             self.trust,
             ToolBook(database),
-            self._journal,
-            audit,
-            self.bus,
-            clock,
+            News(self._journal, audit, self.bus, clock),
             outside.credentials,
             layout.root,
             lasting=writes,
@@ -239,7 +237,7 @@ class Rooms:
         self.calls.on_flight = self._changed
         self.registry.on_change = self._changed
         self.refusals.on_kept = self._changed
-        self.providers.on_change = self._changed
+        self.providers.news.on_change = self._changed
 
     @property
     def table(self) -> Table:

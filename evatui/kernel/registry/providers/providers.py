@@ -16,16 +16,11 @@ from evatui.kernel.host.ports import AdapterPort, Setting
 from evatui.kernel.model.adapter import Adapter
 from evatui.kernel.model.call import KERNEL, Actor
 from evatui.kernel.model.change import ChangeClass
-from evatui.kernel.model.clock import Clock
 from evatui.kernel.model.diagnostic import Diagnostic, Reason, Span
 from evatui.kernel.model.errors import CallFailed, ErrorKind, failure
-from evatui.kernel.model.manifest import AuditLevels
-from evatui.kernel.records.audit import AuditLog
-from evatui.kernel.records.codes import Code, Outcome
-from evatui.kernel.records.events import EventBus
-from evatui.kernel.registry.journal import Journal
 from evatui.kernel.registry.providers.builtin import BUILTIN, Builtin
 from evatui.kernel.registry.providers.holding import HeldAdapter, held_back
+from evatui.kernel.registry.providers.news import News
 from evatui.kernel.registry.providers.provider import Provider
 from evatui.kernel.registry.providers.reaching import change_class, endpoint, part_of_adapter
 from evatui.kernel.registry.trust import Part, Trust
@@ -48,29 +43,22 @@ class Providers:
         port: AdapterPort,
         trust: Trust,
         book: ToolBook,
-        journal: Journal,
-        audit: AuditLog,
-        bus: EventBus,
-        clock: Clock,
+        news: News,
         credentials: Credentials,
         root: Path,
         *,
         lasting: bool,
     ) -> None:
-        self.audit = audit
-        self.clock = clock
         self.book = book
+        self.news = news
         self.held: dict[str, HeldAdapter] = {}
         self.serving: dict[str, Provider] = {}
         self.declared: tuple[Adapter, ...] = ()
         self.denied: dict[str, Diagnostic] = {}
         self.own_names: Callable[[], frozenset[str]] = frozenset
         """Names, folded, that no tool from outside may have."""
-        self.on_change: Callable[[], None] = lambda: None
         self._port = port
         self._trust = trust
-        self._journal = journal
-        self._bus = bus
         self._credentials = credentials
         self._root = root
         self._lasting = lasting
@@ -84,7 +72,7 @@ class Providers:
 
     def begin(self, names: Callable[[], dict[str, list[str]]]) -> None:
         """``names`` is what the kernel's own provider tells."""
-        self.serving[BUILTIN.id] = Provider(BUILTIN, Builtin(names), self)
+        self.serving[BUILTIN.id] = Provider(BUILTIN, Builtin(names), self.news)
         self._index()
 
     # -- who there is --------------------------------------------------------------------------
@@ -153,7 +141,8 @@ class Providers:
 
     def follow(self, adapters: Sequence[Adapter], policy: Policy, actor: Actor = KERNEL) -> None:
         """Makes what serves agree with the disk, as far as it may. Nothing is waited for."""
-        self._policy, self.declared = policy, tuple(adapters)
+        self._policy = self.news.policy = policy
+        self.declared = tuple(adapters)
         before = {**self.held}
         self.held.clear()
         self.denied.clear()
@@ -167,8 +156,8 @@ class Providers:
         self._index()
         for key, held in self.held.items():
             if key not in before or before[key].diagnostics != held.diagnostics:
-                self._tell_held(held, actor)
-        self.on_change()
+                self.news.held(held, actor)
+        self.news.on_change()
 
     def distrust(self, actor: Actor) -> None:
         """What needs trust and has none any more takes no new calls."""
@@ -197,7 +186,7 @@ class Providers:
                 self.held[adapter.id] = held_back(adapter, part if untrusted else None, change, self._trust)
                 return
             if untrusted and part is not None:
-                self._later(partial(asyncio.to_thread, self._trust.set, [part], self.clock.now()))
+                self._later(partial(asyncio.to_thread, self._trust.set, [part], self.news.clock.now()))
             self._adjust(provider, adapter, part)
             return
         if change is ChangeClass.RESTART or untrusted:
@@ -227,22 +216,18 @@ class Providers:
             self._key,
             partial(self.book.of, adapter.id, place),
             self.own_names,
-            partial(self.tell_server, adapter.id),
+            partial(self.news.server, adapter.id),
         )
-        provider = Provider(adapter, self._port.open(adapter, setting), self)
+        provider = Provider(adapter, self._port.open(adapter, setting), self.news)
         self.serving[adapter.id] = provider
         self._places[adapter.id], self._parts[adapter.id] = adapter, part
         if self._lasting:
             provider.way.start()
-        self.tell("loaded", adapter, actor=actor)
-        self._journal.write(
-            Code.ADAPTER_LOADED, Outcome.OK, actor, capability_id=adapter.id, manifest_digest=adapter.digest
-        )
+        self.news.loaded(adapter, actor)
 
     def _withdraw(self, key: str, actor: Actor, reason: str) -> None:
         provider = self.serving.pop(key)
-        self.tell("unregistered", provider.adapter, actor=actor, reason=reason)
-        self._journal.write(Code.ADAPTER_UNREGISTERED, Outcome.OK, actor, capability_id=key, reason=reason)
+        self.news.unregistered(provider.adapter, actor, reason)
         self._later(partial(provider.close, _LEAVE_S))
 
     def _index(self) -> None:
@@ -256,40 +241,6 @@ class Providers:
         defined = self._policy.credentials if self._policy is not None else {}
         return self._credentials.take(name, (name,), defined)
 
-    # -- what providers use --------------------------------------------------------------------
-
-    def tell(self, what: str, adapter: Adapter, *, actor: Actor = KERNEL, **more: Any) -> None:
-        payload = {"id": adapter.id, "transport": adapter.transport, **more}
-        self._bus.emit(f"/adapter/{what}", payload, actor=actor)
-        self.on_change()
-
-    def levels(self) -> AuditLevels:
-        return self._policy.levels_within(AuditLevels()) if self._policy is not None else AuditLevels()
-
-    def later(self, work: Callable[[], None]) -> None:
-        self._journal.later(work)
-
-    def tell_server(self, server: str, what: str, more: Mapping[str, Any]) -> None:
-        """Emits ``/mcp/<what>``; a quarantine is on record too."""
-        self._bus.emit(f"/mcp/{what}", {"server": server, **more})
-        if what == "quarantined":
-            fields = {"capability_id": server, "tools": list(more["tools"])}
-            self._journal.write(Code.MCP_QUARANTINED, Outcome.DENIED, KERNEL, **fields)
-        self.on_change()
-
-    def _tell_held(self, held: HeldAdapter, actor: Actor) -> None:
-        first = held.diagnostics[0]
-        told = {"reason": first.reason.value, "diagnostics": [found.to_json() for found in held.diagnostics]}
-        self.tell("held", held.adapter, actor=actor, **told)
-        self._journal.write(
-            Code.ADAPTER_HELD,
-            Outcome.DENIED,
-            actor,
-            capability_id=held.adapter.id,
-            manifest_digest=held.adapter.digest,
-            reason=f"{first.code} {first.message}",
-        )
-
     def _later(self, work: Callable[[], Any]) -> None:
         async def done() -> None:
             try:
@@ -297,7 +248,7 @@ class Providers:
             except StorageError:
                 pass  # it is asked about again at the next start
             except Exception as error:
-                self._journal.defect("adapters", error)
+                self.news.defect(error)
 
         task = asyncio.get_running_loop().create_task(done())
         self._tasks.add(task)

@@ -82,7 +82,7 @@ class Tools:
         await asyncio.to_thread(book.approve, server, place, definitions, who, self._journal.at())
         told = {tool.name: tool.digest for tool in definitions}
         self._write(Code.MCP_APPROVED, server, actor, told)
-        self._providers.tell_server(server, "approved", {"tools": sorted(told)})
+        self._providers.news.server(server, "approved", {"tools": sorted(told)})
         return {**self._told(server), "approved": [tool.shown for tool in chosen]}
 
     async def revoke(self, server: str, names: Collection[str], actor: Actor) -> dict[str, Any]:
@@ -97,7 +97,7 @@ class Tools:
         told = {name: known[name].digest for name in bare}
         await asyncio.to_thread(book.forget, server, place, bare)
         self._write(Code.MCP_REVOKED, server, actor, told)
-        self._providers.tell_server(server, "revoked", {"tools": sorted(told)})
+        self._providers.news.server(server, "revoked", {"tools": sorted(told)})
         return {**self._told(server), "revoked": sorted(bare)}
 
     def _refusal(self, server: str, actor: Actor, typed: str | None) -> str:
