@@ -106,6 +106,7 @@ class Runtime(Rooms):
     async def _start(self, writes: bool) -> None:
         died = await asyncio.to_thread(self.probations.load)
         self.registry.remembered = await asyncio.to_thread(remembered, self.history)
+        self.trials.remember(await asyncio.to_thread(self.history.quarantines))
         if writes:
             await asyncio.to_thread(self.keeping.tidy)
             self._journal.write(Code.RUNTIME_STARTED, Outcome.OK, KERNEL)

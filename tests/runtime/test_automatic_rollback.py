@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import datetime as dt
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from evatui.kernel.registry.rollout.trial import Trial
 from tests.runtime.canary import BAD, GOOD, asked, events, greet
 from tests.runtime.conftest import ANN, call
+from tests.runtime.hands import Hands
 from tests.support.waiting import until
 from tests.support.workspaces import EVERYTHING, MANIFEST, POLICY, SCRIPT, save, tool, write
 
@@ -119,6 +121,25 @@ async def test_within_the_cool_down_it_happens_once(start, workspace: Path) -> N
     assert len(events(runtime, "rolled_back")) == 1
 
 
+@pytest.mark.parametrize(("away_s", "times"), [(200, 0), (400, 1), (-3600, 0)])
+async def test_the_cool_down_goes_on_over_a_restart(start, workspace: Path, away_s: int, times: int) -> None:
+    runtime = await start()
+    await updated(runtime, workspace, BAD)
+    for _ in range(5):
+        await asked(runtime)
+    await until(lambda: events(runtime, "rolled_back"))
+    await settled(runtime)
+    await runtime.close()
+    hands = Hands()
+    hands.wall = dt.timedelta(seconds=away_s)
+    runtime = await start(clock=hands)
+    await updated(runtime, workspace, BAD.replace("broken", "broken again"))
+    for _ in range(8):
+        await asked(runtime)
+    await settled(runtime)
+    assert len(events(runtime, "rolled_back")) == times
+
+
 WRITES = """
 function invoke(ctx, request)
   ctx.host.state_set({key = "k", value = 1})
@@ -225,4 +246,4 @@ async def test_what_fails_while_the_runtime_ends_brings_nothing_back(start, work
     assert (await running).response.ok
     await closing
     assert (greet(runtime).calls, greet(runtime).errors) == (5, 5)
-    assert runtime.trials._cooling == {}, "none was even begun"
+    assert runtime.trials._began == {}, "none was even begun"

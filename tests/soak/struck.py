@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import os
 import random
 import signal
 import sqlite3
 import subprocess
 import sys
 import tempfile
+import time
 from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import count
@@ -46,34 +49,37 @@ class Report:
         return [told, *(f"PROBLEM {problem}" for problem in self.problems[:20])]
 
 
-def run_struck(kills: int, seed: int = 1) -> Report:
+def run_struck(kills: int, seed: int = 1, longest_s: float = _LONGEST_S) -> Report:
+    """Each child lives for a random time of at most ``longest_s``, once it serves."""
     chance = random.Random(seed)
     report = Report()
-    with tempfile.TemporaryDirectory() as folder:
+    command = [sys.executable, "-m", "tests.soak.struck", "--nursery"]
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as nursery,
+    ):
         root = Path(folder)
         write(root, GREETER)
         for number in range(kills):
-            _strike(root, chance, number)
+            _strike(nursery, root, chance, number, longest_s)
             report.kills += 1
             asyncio.run(_look(root, report))
+        assert nursery.stdin is not None
+        nursery.stdin.close()
     return report
 
 
-def _strike(root: Path, chance: random.Random, number: int) -> None:
+def _strike(nursery: subprocess.Popen[str], root: Path, chance: random.Random, number: int, longest_s: float) -> None:
     """The child saves, reloads and rolls back as fast as it can, and is killed while it does."""
-    command = [sys.executable, "-m", "tests.soak.struck", "--child", str(root), str(chance.random()), str(number)]
-    child = subprocess.Popen(command, stdout=subprocess.PIPE)
-    assert child.stdout is not None
-    try:
-        assert child.stdout.readline() == b"ready\n"
-        with closing(child.stdout):
-            try:
-                child.wait(chance.uniform(0.0, _LONGEST_S))
-            except subprocess.TimeoutExpired:
-                child.send_signal(signal.SIGKILL)
-    finally:
-        child.kill()
-        child.wait()
+    assert nursery.stdin is not None
+    assert nursery.stdout is not None
+    nursery.stdin.write(f"{json.dumps([str(root), chance.random(), number])}\n")
+    nursery.stdin.flush()
+    word, pid = nursery.stdout.readline().split()
+    assert word == "ready"
+    time.sleep(chance.uniform(0.0, longest_s))
+    os.kill(int(pid), signal.SIGKILL)
+    assert nursery.stdout.readline() == f"ended {-signal.SIGKILL}\n"
 
 
 async def _look(root: Path, report: Report) -> None:
@@ -99,10 +105,20 @@ async def _look(root: Path, report: Report) -> None:
         await runtime.close()
 
 
-async def _child(root: Path, seed: str, number: int) -> None:
+def _nursery() -> None:
+    """Forks a child for each line: to start each anew would take longer than it lives."""
+    for line in sys.stdin:
+        root, seed, number = json.loads(line)
+        child = os.fork()
+        if child == 0:
+            asyncio.run(_child(Path(root), seed, number))
+        print("ended", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+
+
+async def _child(root: Path, seed: float, number: int) -> None:
     chance = random.Random(seed)
     runtime = await Runtime.open(root)
-    print("ready", flush=True)
+    print("ready", os.getpid(), flush=True)
     for version in count():
         word = f"k{number}v{version}"
         save(root, _SCRIPT_FILE, chance.choice([SCRIPT.replace("one", word)] * 3 + list(_BROKEN)))
@@ -115,8 +131,8 @@ async def _child(root: Path, seed: str, number: int) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--child"]:
-        asyncio.run(_child(Path(sys.argv[2]), sys.argv[3], int(sys.argv[4])))
+    if sys.argv[1:2] == ["--nursery"]:
+        _nursery()
     else:
         report = run_struck(int(sys.argv[1]) if len(sys.argv) > 1 else 200)
         print("\n".join(report.lines()))

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import datetime as dt
+from collections.abc import Mapping
 from typing import Final
 
 from evatui.kernel.model.call import KERNEL
 from evatui.kernel.model.clock import Clock
+from evatui.kernel.model.diagnostic import Reason
 from evatui.kernel.model.errors import CallFailed
 from evatui.kernel.records.codes import Code, Outcome
 from evatui.kernel.registry.capability import Capability, Kept
@@ -18,6 +21,7 @@ from evatui.kernel.registry.rollout.judge import Counts
 from evatui.kernel.registry.rollout.tally import Sample
 from evatui.kernel.registry.rollout.trial import Trial
 from evatui.kernel.storage.database import StorageError
+from evatui.kernel.storage.history import Quarantine
 from evatui.kernel.storage.state_store import StateStore
 
 __all__ = ["Trials"]
@@ -34,8 +38,19 @@ class Trials:
         self._restoring = restoring
         self._state = state
         self._clock = clock
-        self._cooling: dict[str, float] = {}
+        self._began: dict[str, float] = {}
+        """When the last rollback of each began, on the monotonic clock."""
         self._tasks: set[asyncio.Task[None]] = set()
+
+    def remember(self, quarantines: Mapping[str, Mapping[str, Quarantine]]) -> None:
+        """At a start: what was taken back before goes on to cool down. A wall clock that was set back makes that begin
+        anew."""
+        by_itself = KERNEL.type.value
+        for key, rows in quarantines.items():
+            told = [row.at for row in rows.values() if (row.reason, row.actor) == (Reason.ROLLED_BACK, by_itself)]
+            if told:
+                ago = (self._clock.now() - dt.datetime.fromisoformat(max(told))).total_seconds()
+                self._began[key] = self._clock.monotonic() - max(ago, 0.0)
 
     def observe(self, capability: Capability, generation: Generation, sample: Sample) -> None:
         """A call has ended."""
@@ -51,9 +66,10 @@ class Trials:
 
     def _failed(self, capability: Capability, generation: Generation, trial: Trial, counts: Counts, now: float) -> None:
         target = _before(capability, generation)
-        if target is None or now < self._cooling.get(capability.id, now):
+        began = self._began.get(capability.id)
+        if target is None or (began is not None and now < began + trial.rules.cooldown_s):
             return
-        self._cooling[capability.id] = now + trial.rules.cooldown_s
+        self._began[capability.id] = now
         seconds = trial.rules.window_s
         cause = f"{counts.faults} of {counts.samples} calls failed within {seconds} s"
         task = asyncio.get_running_loop().create_task(self._roll_back(capability, generation, target, cause))
