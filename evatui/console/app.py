@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.widgets import Input
@@ -22,6 +22,8 @@ from evatui.control.operator import CommandFailed, Operator
 
 if TYPE_CHECKING:
     from evatui.console.feed import Feed
+    from evatui.console.panes.asked import AskedPane
+    from evatui.console.panes.pane import Pane
     from evatui.console.screens.confirm import Confirm
     from evatui.console.view.sent import Sent
     from evatui.console.widgets.command import CommandLine
@@ -199,6 +201,26 @@ class ConsoleApp(Stage):
             self.say(line((f"{action.label}: ", Ink.WARN), why_not))
         else:
             self.dispatch_table.run(action.id)
+
+    def ask_for(self, pane: Pane) -> None:
+        from evatui.console.panes.asked import AskedPane
+
+        if isinstance(pane, AskedPane) and pane.stale and self.commands is not None:
+            pane.stale = False
+            self.run_worker(self._ask(pane), exit_on_error=False, group=f"ask {pane.view}", exclusive=True)
+
+    async def _ask(self, pane: AskedPane) -> None:
+        assert self.commands is not None  # nothing is asked before
+        answers: dict[str, Mapping[str, Any]] = {}
+        for question in pane.asks:
+            sent = await self.commands.run(question)
+            if sent.data is None:
+                assert sent.failed is not None  # one of both is there
+                pane.failed(sent.failed)
+                return
+            answers[question] = sent.data
+        pane.answered(answers)
+        self.frame.refresh()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """A key that means one thing in this view and another one elsewhere means the former."""

@@ -22,6 +22,8 @@ def take_screenshot(app: ConsoleApp, file: Path, size: tuple[int, int]) -> int:
         if app.snapshot is None:
             return
         await pilot.pause()
+        await app.workers.wait_for_complete()  # of a view that asks for its rows
+        await pilot.pause()
         picture.append(app.export_screenshot(title="evatui", simplify=True))
         app.exit()
 

@@ -101,9 +101,14 @@ class Stage(ThemedApp):
             self.frame.refresh()
             return
         self.pane.show(self.snapshot, elapsed)
+        self.ask_for(self.pane)
         self.frame.refresh()
         if self._tick is None and self.pane.goes_on(elapsed):
             self._tick = self.set_timer(1.0, self._ticked)
+
+    def ask_for(self, pane: Pane) -> None:
+        """Brings what a view has to ask the runtime for, where that may be another one by now."""
+        raise NotImplementedError
 
     def toggle_hold(self) -> bool:
         """Whether the screen stands still from now on; what comes meanwhile is kept."""

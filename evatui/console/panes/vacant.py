@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from evatui.console.panes.pane import Opened, Pane
 from evatui.console.view.actions import View
-from evatui.console.view.empty import EMPTY_DEVICES, EMPTY_EXTENSIONS
+from evatui.console.view.empty import EMPTY_EXTENSIONS
 from evatui.console.view.ink import Line
 from evatui.console.view.table import Column
 from evatui.control.snapshot import ConsoleSnapshot
 
-__all__ = ["DevicesPane", "ExtensionsPane"]
+__all__ = ["ExtensionsPane"]
 
 
 class _VacantPane(Pane):
@@ -27,19 +27,6 @@ class _VacantPane(Pane):
 
     def copied(self) -> str:
         return ""
-
-
-class DevicesPane(_VacantPane):
-    view = View.DEVICES
-    noun = "devices"
-    vacant = EMPTY_DEVICES
-    columns = (
-        Column(title="STATE", width=12),
-        Column(title="DEVICE", width=20, flex=2),
-        Column(title="BUS", width=8),
-        Column(title="OWNER", width=12, flex=1),
-        Column(title="SINCE", width=8),
-    )
 
 
 class ExtensionsPane(_VacantPane):

@@ -7,7 +7,6 @@ from evatui.control.snapshot import ConsoleSnapshot
 
 __all__ = [
     "EMPTY_AUDIT",
-    "EMPTY_DEVICES",
     "EMPTY_EXTENSIONS",
     "EMPTY_IN_FLIGHT",
     "EMPTY_REJECTED",
@@ -75,15 +74,6 @@ EMPTY_IN_FLIGHT: list[Line] = [
         " has those that have ended.",
     ),
 ]
-
-EMPTY_DEVICES: tuple[Line, ...] = (
-    EMPTY,
-    line(("No devices.", Ink.STRONG)),
-    line("This version of evatui drives none: it opens no port, and no capability can reach one."),
-    line("Here each device would stand with its state, its bus, and the capability that owns it."),
-    EMPTY,
-    line(("What this machine has, and may use: ", Ink.DIM), ("eva doctor", Ink.INFO)),
-)
 
 EMPTY_EXTENSIONS: tuple[Line, ...] = (
     EMPTY,

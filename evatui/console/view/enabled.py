@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 from evatui.kernel.model.lifecycle import State
 
 if TYPE_CHECKING:
+    from evatui.console.view.devices import DeviceRow
     from evatui.console.view.older import Older
     from evatui.console.view.timeline import Reload
     from evatui.control.deciding import HeldRow, IdleRow
     from evatui.control.snapshot import AuditRow, CallRow, CapabilityRow, ConsoleSnapshot, RejectionRow
 
-    Subject = CapabilityRow | Reload | RejectionRow | HeldRow | IdleRow | CallRow | AuditRow | Older | None
+    Subject = CapabilityRow | Reload | RejectionRow | HeldRow | IdleRow | DeviceRow | CallRow | AuditRow | Older | None
     """The thing under the cursor."""
 
     Enabled = Callable[[ConsoleSnapshot | None, Subject], str | None]

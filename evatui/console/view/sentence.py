@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evatui.console.view.detail import is_moved, where
+from evatui.console.view.devices import DeviceRow
 from evatui.console.view.ink import EMPTY, Ink, Line, fit, join, line, measure
 from evatui.console.view.older import OLDER_AT_ONCE, Older
 from evatui.console.view.reloads import what_label
@@ -42,6 +43,9 @@ def sentence(subject: Subject, look: Look, width: int) -> Line:
             line((f"before {clock(subject.until, look)}", Ink.DIM)),
         )
         keys = _keys("enter", f"loads {OLDER_AT_ONCE:,}")
+    elif isinstance(subject, DeviceRow):
+        what, why = line((subject.label, Ink.STRONG), f" {subject.state.replace('_', ' ')}"), line(subject.reason)
+        since, keys = line((subject.fix, Ink.INFO)), _keys("enter", "open")
     elif isinstance(subject, CallRow):
         what, why, since, keys = _about_call(subject, look)
     else:
