@@ -1,14 +1,15 @@
 """The console as a program of its own over a scripted runtime, for tests in a real terminal.
 
-``python -m tests.console.small_console MARKS [SLOW_CLOSE_S] [quiet|deaf]``: appends a word to the file MARKS for
-everything that the runtime hears, so that a test reads afterwards what happened. Quiet, nothing counts down;
-deaf, it goes on draining when it is told to cut.
+``python -m tests.console.small_console MARKS [SLOW_CLOSE_S] [quiet|deaf|flood]``: appends a word to the file MARKS
+for everything that the runtime hears, so that a test reads afterwards what happened. Quiet, nothing counts down;
+deaf, it goes on draining when it is told to cut; in a flood, it never stops to tell of changes.
 """
 
 from __future__ import annotations
 
 import asyncio
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -52,6 +53,12 @@ class MarkingOperator(FakeOperator):
         self.mark("closed")
 
 
+def flood(operator: FakeOperator) -> None:
+    while True:
+        operator.change(operator.current)
+        time.sleep(0.0001)
+
+
 def main() -> None:
     marks, slow, quiet = (*sys.argv[1:], *("", "0", "")[len(sys.argv) - 1 :])
     still = scene(capabilities=(capability("repo-summary", 42),), transitions=())
@@ -60,6 +67,8 @@ def main() -> None:
 
     async def open_operator() -> FakeOperator:
         operator.mark("opened")
+        if quiet == "flood":
+            threading.Thread(target=flood, args=(operator,), daemon=True).start()
         return operator
 
     sys.exit(launch(ConsoleApp(open_operator), mouse=True))

@@ -19,9 +19,18 @@ ALTERNATE_OFF = b"\x1b[?1049l"
 
 
 class Terminal:
-    """Its program is the leader of a session with this terminal, as a shell's child would be."""
+    """Its program is the leader of a session with this terminal, as a shell's child would be.
 
-    def __init__(self, *argv: str, size: tuple[int, int] = (120, 36), env: dict[str, str] | None = None) -> None:
+    Or of one without a terminal that controls it: then nobody is told by a signal that it went away.
+    """
+
+    def __init__(
+        self,
+        *argv: str,
+        size: tuple[int, int] = (120, 36),
+        env: dict[str, str] | None = None,
+        controlling: bool = True,
+    ) -> None:
         self.master, self.slave = os.openpty()
         columns, rows = size
         fcntl.ioctl(self.slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
@@ -33,7 +42,7 @@ class Terminal:
             stdout=self.slave,
             stderr=self.slave,
             start_new_session=True,
-            preexec_fn=self._take_terminal,
+            preexec_fn=self._take_terminal if controlling else None,
             cwd=ROOT,
             env={**os.environ, "TERM": "xterm-256color", "PYTHONPATH": str(ROOT), **(env or {})},
         )

@@ -72,6 +72,29 @@ def test_a_closed_terminal_ends_it_with_the_runtime_closed(terminal: Terminal, m
     assert words(marks) == ["opened", "closing", "closed"]
 
 
+def test_a_closed_terminal_that_sends_no_signal_ends_it_as_well(marks: Path) -> None:
+    terminal = Terminal(*PROGRAM, str(marks), controlling=False)
+    try:
+        terminal.read_until("repo-summary")
+        terminal.hang_up()
+        assert terminal.wait(reading=False) == 128 + signal.SIGHUP
+        assert words(marks) == ["opened", "closing", "closed"]
+    finally:
+        terminal.close()
+
+
+def test_a_signal_is_heard_in_a_flood_of_changes(marks: Path) -> None:
+    terminal = Terminal(*PROGRAM, str(marks), "0", "flood")
+    try:
+        terminal.read_until("repo-summary")
+        terminal.signal(signal.SIGTERM)
+        assert terminal.wait() == 128 + signal.SIGTERM
+        assert screen_is_plain(terminal)
+        assert words(marks) == ["opened", "closing", "closed"]
+    finally:
+        terminal.close()
+
+
 def test_a_terminal_that_is_not_read_cannot_hold_it(terminal: Terminal, marks: Path) -> None:
     # Repainting the whole screen over and over fills the pty, since nobody reads; then its writer hangs.
     for _ in range(60):
