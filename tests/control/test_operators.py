@@ -6,35 +6,21 @@ import asyncio
 import contextlib
 import json
 import os
-import shutil
 import sqlite3
-import threading
 from pathlib import Path
 
 import pytest
 
-from evatui.control import opening
 from evatui.control.commands import COMMANDS
 from evatui.control.local import LocalOperator
 from evatui.control.opening import OpenMode
 from evatui.control.operator import CommandFailed, Operator
 from evatui.control.snapshot import CapabilityRow, ConsoleSnapshot, Cursor
-from evatui.kernel.model.call import Actor, CallerType
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.lifecycle import State
-from evatui.kernel.model.progress import Progress
 from tests.control.crowd import ANN, opened
 from tests.support.waiting import until
 from tests.support.workspaces import GREETER, SCRIPT, save, tool, write
-
-
-async def test_a_call_answers_and_names_its_generation(operator: Operator) -> None:
-    data = await operator.run("capability.call", name="text.greet", payload={"name": "bob"})
-    assert data["response"]["result"]["text"] == "hello bob"
-    assert data["generation"].startswith("greet@1.0.0+build.")
-    records = (await operator.run("audit.tail", limit=5))["records"]
-    assert [r["code"] for r in records if r["request_id"] == data["request_id"]] == ["call.ok"]
-    assert records[-1]["actor"] == ANN.to_json()
 
 
 async def test_a_generation_that_came_back_is_named_once_and_is_nothing_to_roll_back_to(
@@ -62,91 +48,6 @@ async def test_a_generation_that_came_back_is_named_once_and_is_nothing_to_roll_
     await operator.run("capability.rollback", id="greet")
     back = await instead_of(third.generation)
     assert [item.id for item in back.generations if item.restorable] == [first.generation]
-
-
-async def test_a_failing_call_is_data_and_an_unknown_command_is_a_refusal(operator: Operator) -> None:
-    data = await operator.run("capability.call", name="text.greet", payload={})
-    assert data["response"]["error"]["kind"] == "InvalidInput"
-    with pytest.raises(CommandFailed) as failed:
-        await operator.run("capability.explode")
-    assert failed.value.kind is ErrorKind.INVALID_INPUT
-
-
-@pytest.mark.parametrize(
-    "given", [{"user": "x" * 300}, {"tags": {"k": "v" * 300}}, {"tags": {f"k{n}": "" for n in range(40)}}]
-)
-async def test_who_calls_and_its_tags_are_bounded(operator: Operator, given: dict[str, object]) -> None:
-    with pytest.raises(CommandFailed) as failed:
-        await operator.run("capability.call", name="text.greet", payload={"name": "bob"}, **given)
-    assert failed.value.kind is ErrorKind.INVALID_INPUT
-
-
-@pytest.mark.parametrize("params", [{}, {"id": 3}, {"id": ""}])
-async def test_unfit_parameters_are_named(operator: Operator, params: dict[str, object]) -> None:
-    with pytest.raises(CommandFailed) as failed:
-        await operator.run("capability.inspect", **params)
-    assert failed.value.kind is ErrorKind.INVALID_INPUT
-    assert "id" in failed.value.message
-
-
-@pytest.mark.parametrize("request_id", ["x" * 65, "a b", "a\nb", "\u00e9", 7])
-async def test_a_request_id_has_the_shape_of_one(operator: Operator, request_id: object) -> None:
-    with pytest.raises(CommandFailed, match="request_id") as failed:
-        await operator.run("capability.call", name="text.greet", payload={"name": "bob"}, request_id=request_id)
-    assert failed.value.kind is ErrorKind.INVALID_INPUT
-
-
-async def test_text_that_is_not_utf_8_is_refused_and_not_a_defect(operator: Operator) -> None:
-    for command, params in (
-        ("capability.inspect", {"id": "\udcff"}),
-        ("capability.call", {"name": "text.\udcff"}),
-        ("capability.call", {"name": "text.greet", "tags": {"\udcff": "x"}}),
-        ("capability.plan", {"ids": ["\udcff"]}),
-    ):
-        with pytest.raises(CommandFailed) as failed:
-            await operator.run(command, **params)
-        assert failed.value.kind is ErrorKind.INVALID_INPUT
-
-
-@pytest.mark.parametrize("payload", [{"name": "\ud800"}, {"name": 1 << 70}])
-async def test_a_payload_that_no_line_of_json_can_carry_is_refused(operator: Operator, payload: object) -> None:
-    try:
-        data = await operator.run("capability.call", name="text.greet", payload=payload)
-    except CommandFailed as failed:
-        assert failed.kind is ErrorKind.INVALID_INPUT
-    else:
-        assert data["response"]["error"]["kind"] == "InvalidInput"
-
-
-async def test_who_waits_for_a_call_hears_how_far_it_is(operator: Operator, workspace: Path) -> None:
-    body = """
-    function invoke(ctx, request)
-      for done = 1, 2 do
-        ctx.host.progress{done = done, total = 2, message = "part " .. done .. "\\27"}
-        local enough = os.clock() + 0.2
-        while os.clock() < enough do end
-      end
-      return {ok = true, result = {}}
-    end"""
-    write(workspace, tool("slow", body))
-    await operator.run("capability.reload", ids=["slow"])
-    heard: list[tuple[Progress, int]] = []
-    call = asyncio.create_task(
-        operator.run(
-            "capability.call",
-            name="test.slow",
-            on_progress=lambda progress: heard.append((progress, threading.get_ident())),
-        )
-    )
-    await until(lambda: heard)
-    (row,) = (await operator.snapshot(Cursor())).calls
-    assert row.capability_id == "slow"
-    assert row.progress is not None
-    assert row.progress.message.startswith("part ")
-    assert (await call)["response"]["ok"]
-    told = [progress for progress, _ in heard]
-    assert told in ([Progress(1, 2, "part 1␛"), Progress(2, 2, "part 2␛")], [Progress(2, 2, "part 2␛")])
-    assert {thread for _, thread in heard} == {threading.get_ident()}
 
 
 @pytest.fixture
@@ -194,67 +95,6 @@ async def test_the_doctor_of_a_runtime_starts_a_worker_and_names_no_path(operato
     assert data["lock"]["pid"] == os.getpid()
     assert all(check["fix"] for check in data["checks"] if not check["ok"])
     assert str(workspace.parent) not in json.dumps(data)
-
-
-@pytest.mark.parametrize("actor", ["ann", ["ann"], {"type": []}])
-async def test_an_unfit_actor_gets_an_answer(holder: LocalOperator, workspace: Path, actor: object) -> None:
-    reader, writer = await asyncio.open_unix_connection(workspace / ".eva/control.sock")
-    request = {"id": 1, "method": "run", "params": {"command": "status", "actor": actor}}
-    writer.write(json.dumps(request).encode() + b"\n")
-    reply = json.loads(await asyncio.wait_for(reader.readline(), 60))
-    assert (reply["id"], reply["error"]["code"]) == (1, -32602)
-    writer.close()
-
-
-async def test_an_unknown_id_says_where_to_look(operator: Operator) -> None:
-    with pytest.raises(CommandFailed) as failed:
-        await operator.run("capability.drain", id="nobody")
-    assert (failed.value.kind, failed.value.suggestion) == (ErrorKind.NOT_FOUND, "eva capability list")
-
-
-@pytest.mark.parametrize(
-    ("command", "given", "meant"),
-    [
-        ("capability.inspect", {"id": "gret"}, "greet"),
-        ("capability.inspect", {"id": "Text_Greet"}, "greet"),
-        ("capability.drain", {"id": "GREET"}, "greet"),
-        ("capability.reload", {"ids": ["greet", "greets"]}, "greet"),
-        ("capability.explain_rejected", {"id": "greeet"}, "greet"),
-        ("capability.route", {"name": "text.gret"}, "text.greet"),
-        ("why", {"what": "greett"}, "greet"),
-    ],
-)
-async def test_an_id_that_is_nearly_one_is_told_apart_from_it(
-    operator: Operator, command: str, given: dict[str, object], meant: str
-) -> None:
-    with pytest.raises(CommandFailed) as failed:
-        await operator.run(command, **given)
-    assert (failed.value.kind, failed.value.suggestion) == (ErrorKind.NOT_FOUND, f"did you mean {meant}?")
-
-
-@pytest.mark.parametrize(
-    ("given", "suggestion"),
-    [
-        ({"name": "text.gret"}, "did you mean text.greet?"),
-        ({"name": "TEXT.greet"}, "did you mean text.greet?"),
-        ({"name": "greet"}, "did you mean text.greet?"),
-        ({"name": "text.greet", "provider": "greets"}, "did you mean greet?"),
-        ({"name": "no.such"}, "eva capability list"),
-        ({"name": "text.gree" + "e" * 300 + "t"}, "eva capability list"),
-    ],
-)
-async def test_a_call_that_nothing_answers_to_says_what_may_have_been_meant(
-    operator: Operator, given: dict[str, str], suggestion: str
-) -> None:
-    data = await operator.run("capability.call", **given)
-    assert (data["response"]["error"]["kind"], data["suggestion"]) == ("NotFound", suggestion)
-
-
-async def test_only_an_operator_is_told_which_names_there_are(holder: LocalOperator) -> None:
-    stranger = LocalOperator(holder.kernel, Actor(CallerType.MCP, "somebody"))
-    data = await stranger.run("capability.call", name="text.gret")
-    assert "suggestion" not in data
-    assert "text.greet" not in json.dumps(data)
 
 
 async def test_the_snapshot_shows_what_serves_and_what_happened(operator: Operator, workspace: Path) -> None:
@@ -376,175 +216,6 @@ async def test_a_read_only_operator_changes_nothing_and_calls_nothing(holder: Lo
             await mode_operator.close()
 
 
-async def test_a_second_holder_is_told_who_holds_it(holder: LocalOperator, workspace: Path, monkeypatch) -> None:
-    monkeypatch.setattr("evatui.control.kernel.LOCK_WAIT_S", 0.0)
-    with pytest.raises(CommandFailed) as failed:
-        await opened(workspace, OpenMode.HOLD)
-    assert failed.value.kind is ErrorKind.UNAVAILABLE
-    assert "pid" in failed.value.message
-
-
-async def test_a_caller_that_hangs_up_ends_its_call_but_not_its_command(holder: LocalOperator, workspace: Path) -> None:
-    attached = await opened(workspace, OpenMode.ATTACH)
-    call = asyncio.create_task(attached.run("capability.call", name="test.spin", payload={}))
-    flights = holder.kernel._runtime.calls.flights
-    await until(lambda: flights)
-    drain = asyncio.create_task(attached.run("capability.disable", id="greet"))
-    await asyncio.sleep(0)
-    await attached.close()
-    for task in (call, drain):
-        with pytest.raises(CommandFailed) as failed:
-            await task
-        assert "outcome unknown" in failed.value.message
-    await until(lambda: not flights)
-    tail = (await holder.run("audit.tail", limit=20))["records"]
-    assert [r["error_kind"] for r in tail if r["capability_id"] == "spin" and r["code"].startswith("call")] == [
-        "Cancelled"
-    ]
-
-
-async def test_a_kernel_that_ends_leaves_no_command_waiting(holder: LocalOperator, workspace: Path) -> None:
-    attached = await opened(workspace, OpenMode.ATTACH)
-    calls = [asyncio.create_task(o.run("capability.call", name="test.spin", payload={})) for o in (holder, attached)]
-    await until(lambda: len(holder.kernel._runtime.calls.flights) == 2)
-    await holder.close()
-    for call in calls:
-        try:
-            data = await call
-        except CommandFailed as failed:
-            assert failed.kind is ErrorKind.UNAVAILABLE
-        else:
-            assert data["response"]["error"]["kind"] == "Cancelled"
-    with pytest.raises(CommandFailed) as failed:
-        await holder.run("status")
-    assert failed.value.kind is ErrorKind.UNAVAILABLE
-    await attached.close()
-
-
-async def test_a_reader_writes_nothing_into_the_workspace(workspace: Path) -> None:
-    before = sorted(workspace.rglob("*"))
-    reader = await opened(workspace, OpenMode.READ)
-    assert len((await reader.run("capability.list"))["capabilities"]) == 2
-    assert (await reader.run("status"))["runtime"] is None
-    with pytest.raises(CommandFailed) as failed:
-        await reader.run("capability.drain", id="greet")
-    assert failed.value.kind is ErrorKind.UNAVAILABLE
-    await reader.close()
-    assert sorted(workspace.rglob("*")) == before
-
-
-async def test_a_command_of_the_moment_keeps_no_reader_out_and_the_next_one_in_line(workspace: Path) -> None:
-    first = await opened(workspace, OpenMode.WRITE)
-    reader = await opened(workspace, OpenMode.READ)
-    assert (await reader.run("status"))["runtime"] is None
-    await reader.close()
-    waiting = asyncio.create_task(opened(workspace, OpenMode.WRITE))
-    await asyncio.wait({waiting}, timeout=0.2)
-    await first.close()
-    second = await waiting
-    data = await second.run("capability.call", name="text.greet", payload={"name": "bob"})
-    assert data["response"]["ok"]
-    await second.close()
-
-
-async def test_a_runtime_that_is_just_ending_is_not_asked_any_more(holder: LocalOperator, workspace: Path) -> None:
-    call = asyncio.create_task(holder.run("capability.call", name="test.spin", payload={}))
-    await until(lambda: holder.kernel.in_flight)
-    ending = asyncio.create_task(holder.close())
-    await until(lambda: not (workspace / ".eva/control.sock").exists())
-    reader = await opened(workspace, OpenMode.READ)
-    assert (await reader.run("status"))["runtime"] is None
-    await reader.close()
-    holder.kernel.cut()
-    await ending
-    assert (await call)["response"]["error"]["kind"] == "Cancelled"
-
-
-async def test_a_call_that_finds_a_runtime_where_none_was_goes_to_it(workspace: Path, monkeypatch) -> None:
-    monkeypatch.setattr("evatui.control.kernel.LOCK_WAIT_S", 0.1)
-    looked = opening._listener
-    runtime: list[Operator] = []
-
-    async def taken_meanwhile(state_dir: Path) -> object:
-        found = await looked(state_dir)
-        if not runtime:
-            runtime.append(await opened(workspace, OpenMode.HOLD))
-        return found
-
-    monkeypatch.setattr(opening, "_listener", taken_meanwhile)
-    late = await opened(workspace, OpenMode.WRITE)
-    assert (await late.run("status"))["runtime"]["socket"]
-    await late.close()
-    await runtime[0].close()
-
-
-async def test_a_call_in_a_runtime_of_the_moment_ends_with_its_caller(workspace: Path) -> None:
-    operator = await opened(workspace, OpenMode.WRITE)
-    assert isinstance(operator, LocalOperator)
-    call = asyncio.create_task(operator.run("capability.call", name="test.spin", payload={}))
-    await until(lambda: operator.kernel.in_flight)
-    call.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await call
-    await until(lambda: not operator.kernel.in_flight)
-    tail = (await operator.run("audit.tail", limit=20))["records"]
-    assert [r["error_kind"] for r in tail if r["code"].startswith("call")] == ["Cancelled"]
-    await operator.close()
-
-
-async def test_a_runtime_whose_state_folder_was_deleted_goes_on_in_a_new_one(
-    holder: LocalOperator, workspace: Path, monkeypatch
-) -> None:
-    monkeypatch.setattr("evatui.control.kernel.LOCK_WAIT_S", 0.0)
-    await holder.run("capability.drain", id="spin")
-    shutil.rmtree(workspace / ".eva")
-    await until((workspace / ".eva/control.sock").exists)
-    attached = await opened(workspace, OpenMode.ATTACH)
-    data = await attached.run("capability.call", name="text.greet", payload={"name": "bob"})
-    assert data["response"]["ok"]
-    assert "call.ok" in "".join(path.read_text() for path in (workspace / ".eva/audit").iterdir())
-    status = await attached.run("status")
-    assert status["audit"]["word"] == "damaged"
-    assert {problem["code"] for problem in status["problems"]} == {"EVA-119"}
-    lost = [problem["spans"][0]["file"] for problem in status["problems"]]
-    assert lost == [".eva/lock", ".eva/state.db", ".eva/store/content.db"]
-    assert "EVA-119" in {d.code for row in (await attached.snapshot(Cursor())).rejections for d in row.diagnostics}
-    await attached.close()
-    with pytest.raises(CommandFailed):
-        await opened(workspace, OpenMode.HOLD)
-    await holder.close()
-    again = await opened(workspace, OpenMode.HOLD)
-    rows = (await again.run("capability.list"))["capabilities"]
-    assert {row["id"]: row["state"] for row in rows} == {"greet": "Active", "spin": "Disabled"}
-    await again.close()
-
-
-async def test_a_runtime_whose_workspace_another_one_took_writes_nothing_and_ends(workspace: Path) -> None:
-    first = await opened(workspace, OpenMode.HOLD)
-    assert isinstance(first, LocalOperator)
-    running = asyncio.create_task(first.run("capability.call", name="test.spin", payload={}))
-    await until(lambda: first.kernel.in_flight)
-    (workspace / ".eva").rename(workspace / ".eva.gone")
-    second = await opened(workspace, OpenMode.HOLD)
-    await until(lambda: first.kernel.lost)
-    refused = None
-    with contextlib.suppress(CommandFailed):
-        refused = (await first.run("capability.call", name="text.greet", payload={"name": "bob"}))["response"]["error"]
-    assert refused is None or refused["kind"] == "AuditUnavailable"
-    first.kernel.cut()
-    assert (await running)["response"]["error"]["kind"] == "AuditUnavailable"
-    await first.close()
-    with pytest.raises(CommandFailed, match="held by pid"):
-        await first.run("status")
-    attached = await opened(workspace, OpenMode.ATTACH)
-    assert (await attached.run("status"))["problems"] == []
-    records = (await attached.run("audit.tail", limit=20))["records"]
-    assert records[0]["seq"] == 1
-    assert [r["code"] for r in records if r["code"].startswith("call")] == []
-    await attached.close()
-    await second.close()
-
-
 async def test_a_folder_that_cannot_be_searched_stands_beside_the_list(tmp_path: Path) -> None:
     write(tmp_path, {"eva.yaml": "", "capabilities": "no folder"})
     reader = await opened(tmp_path, OpenMode.READ)
@@ -552,16 +223,6 @@ async def test_a_folder_that_cannot_be_searched_stands_beside_the_list(tmp_path:
     await reader.close()
     assert data["capabilities"] == []
     assert "EVA-116" in [problem["code"] for problem in data["problems"]]
-
-
-async def test_who_watches_a_runtime_hears_that_it_stops(holder: LocalOperator, workspace: Path) -> None:
-    attached = await opened(workspace, OpenMode.ATTACH)
-    await attached.snapshot(Cursor())
-    await holder.close()
-    with pytest.raises(CommandFailed) as failed:
-        await attached.snapshot(Cursor())
-    assert failed.value.context["stopped"]
-    await attached.close()
 
 
 async def row_of(operator: Operator, key: str) -> CapabilityRow:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable
 from typing import Any
 
 import orjson
 
-from evatui.kernel.lua import Chunk, Engine, LoadedProgram, Outcome, Program, Returned, resolve_empty
+from evatui.kernel.lua import Chunk, Engine, LoadedProgram, Outcome, Program, Returned, Verdict, resolve_empty
+from evatui.kernel.model.errors import ErrorKind
 
 MEASURED = -1
 NAME = "capabilities/tools/sample.lua"
@@ -67,3 +69,31 @@ async def value_of(engine: Engine, body: str, payload: Any = None, **options: An
     outcome = await outcome_of(engine, f"function invoke(ctx, request)\n{body}\nend", payload, **options)
     assert isinstance(outcome, Returned), outcome
     return resolve_empty(outcome.value, lambda pointer: False)
+
+
+SPIN_OR_WAIT = """
+function spin() while true do pcall(function() while true do end end) end end
+function wait(ctx) pcall(ctx.host.call_tool, {}) return "caught" end
+function invoke(ctx, request) count = (count or 0) + 1 return {count, request} end
+"""
+
+
+class Gate:
+    """A host whose calls do not end by themselves."""
+
+    def __init__(self) -> None:
+        self.entered = asyncio.Event()
+        self.cancelled = 0
+
+    async def __call__(self, function: str, argument: Any) -> Any:
+        self.entered.set()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            self.cancelled += 1
+            raise
+
+
+def kind_of(outcome: Any) -> ErrorKind:
+    assert isinstance(outcome, Verdict), outcome
+    return outcome.kind

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from evatui.kernel.lua import Engine, LoadedProgram, Outcome, Raised, Returned, Verdict
+from evatui.kernel.lua import Engine, LoadedProgram, Outcome, Raised, Returned
 from evatui.kernel.model.errors import ErrorKind, failure
-from tests.lua.harness import call, program, value_of
+from tests.lua.harness import call, kind_of, program, value_of
 from tests.support.waiting import until
 
 SOURCE = """
@@ -54,11 +54,6 @@ async def loaded(engine: Engine) -> AsyncIterator[LoadedProgram]:
     loaded = await engine.load(program(SOURCE), timeout_s=20)
     yield loaded
     loaded.close()
-
-
-def kind_of(outcome: Outcome) -> ErrorKind:
-    assert isinstance(outcome, Verdict), outcome
-    return outcome.kind
 
 
 async def test_it_answers_on_the_thread_that_asks(engine: Engine) -> None:

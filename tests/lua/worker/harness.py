@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import threading
 from collections.abc import Callable
@@ -12,7 +13,8 @@ import psutil
 from evatui.kernel.lua import Engine, LoadedProgram, Verdict, Workers
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.manifest import Isolation
-from tests.lua.harness import program
+from tests.lua.harness import call, program
+from tests.support.waiting import until
 
 SOURCE = """
 function invoke(ctx, request) count = (count or 0) + 1 return {count, request} end
@@ -71,3 +73,16 @@ def open_descriptors() -> set[str]:
     entries = os.listdir(folder) if os.path.isdir(folder) else []
     found = {os.readlink(f"{folder}/{entry}") for entry in entries if os.path.islink(f"{folder}/{entry}")}
     return {target for target in found if target.startswith(("socket:", "pipe:", "anon_inode:[pidfd"))}
+
+
+def newest() -> psutil.Process:
+    return max(below(), key=lambda process: process.create_time())
+
+
+async def spinning(loaded: LoadedProgram) -> tuple[asyncio.Task[Any], psutil.Process]:
+    """A call that does not end, and the process that it is in, which was there already."""
+    worker = newest()
+    before = worker.cpu_times().user
+    task = asyncio.create_task(call(loaded, entry="spin"))
+    await until(lambda: worker.cpu_times().user > before + 0.05)
+    return task, worker

@@ -17,20 +17,18 @@ import pytest
 from evatui.kernel.lua import Engine, LoadedProgram, Returned, Verdict, Workers
 from evatui.kernel.lua.ending import Phase
 from evatui.kernel.lua.worker.facts import sandbox_facts
-from evatui.kernel.lua.worker.launch import NotLaunched
 from evatui.kernel.lua.worker.nursery import Nursery
 from evatui.kernel.lua.worker.spawn import Spawner
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.manifest import Isolation
 from tests.lua.harness import call, program
-from tests.lua.worker.harness import SOURCE, below, gone, loaded_in_process, lost, sample, zygote
+from tests.lua.worker.harness import SOURCE, below, gone, loaded_in_process, lost, newest, sample, spinning
 from tests.support.waiting import until
 
 if not sandbox_facts().process:
     pytest.skip("there are no worker processes on this system", allow_module_level=True)
 
 LAUNCHERS = [Nursery, Spawner] if sys.platform == "linux" else [Spawner]
-forked = pytest.mark.skipif(sys.platform != "linux", reason="there is no zygote on this system")
 
 
 @pytest.fixture(params=LAUNCHERS)
@@ -48,19 +46,6 @@ async def owner(workers: Workers) -> AsyncIterator[Engine]:
     yield engine
     engine.close()
     assert engine.stuck == 0
-
-
-def newest() -> psutil.Process:
-    return max(below(), key=lambda process: process.create_time())
-
-
-async def spinning(loaded: LoadedProgram) -> tuple[asyncio.Task[Any], psutil.Process]:
-    """A call that does not end, and the process that it is in, which was there already."""
-    worker = newest()
-    before = worker.cpu_times().user
-    task = asyncio.create_task(call(loaded, entry="spin"))
-    await until(lambda: worker.cpu_times().user > before + 0.05)
-    return task, worker
 
 
 async def test_an_overrun_ends_its_process_and_the_next_call_has_another(owner: Engine) -> None:
@@ -185,63 +170,6 @@ async def test_a_program_moves_to_a_process_and_its_calls_in_flight_end_where_th
     assert await call(loaded, "c") == Returned([2, "c"])
 
 
-@forked
-async def test_a_zygote_that_dies_takes_its_workers_along_and_another_is_started() -> None:
-    workers = Workers()
-    engine = Engine(workers=workers)
-    loaded = await loaded_in_process(engine)
-    await call(loaded, "a")
-    first = zygote(workers)
-    idle = below(first.pid)
-    first.kill()
-    await until(lambda: all(gone(process) for process in {first, *idle}))
-    assert await call(loaded, "b") == Returned([1, "b"])
-    task, _ = await spinning(loaded)
-    zygote(workers).kill()
-    assert lost(await task)
-    assert await call(loaded, "c") == Returned([1, "c"])
-    engine.close()
-    workers.close()
-
-
-@forked
-def test_a_zygote_that_keeps_dying_is_not_started_for_ever() -> None:
-    nursery = Nursery()
-    for _ in range(5):
-        nursery.start()
-        psutil.Process(nursery.pid).kill()
-        psutil.Process(nursery.pid).wait(60)
-    with pytest.raises(NotLaunched, match="too often"):
-        nursery.start()
-    nursery.close()
-
-
-@forked
-async def test_what_cannot_be_started_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "executable", "/nowhere/python")
-    workers = Workers()
-    workers.open()
-    engine = Engine(workers=workers)
-    with pytest.raises(Exception, match="did not start") as failed:
-        await loaded_in_process(engine)
-    assert "nowhere" not in str(failed.value)
-    assert workers.problem == str(failed.value)
-    engine.close()
-    workers.close()
-
-
-@forked
-def test_a_kill_without_a_process_descriptor_goes_through_the_zygote() -> None:
-    nursery = Nursery()
-    worker = nursery.launch(1 << 20)
-    worker.process.close()  # gives the descriptor away
-    worker.process.kill()
-    assert worker.process.ended() == -signal.SIGKILL
-    worker.process.kill()
-    worker.sock.close()
-    nursery.close()
-
-
 HOST = """
 import asyncio, sys, time
 from evatui.kernel.lua import Chunk, Engine, Program, Workers
@@ -302,25 +230,6 @@ def seen(process: psutil.Process) -> None:
         return
     except FileNotFoundError:  # no /proc
         return
-
-
-@forked
-async def test_a_running_worker_wears_its_walls() -> None:
-    workers = Workers()
-    engine = Engine(workers=workers)
-    loaded = await loaded_in_process(engine)
-    await call(loaded, "a")
-    (worker,) = below(zygote(workers).pid)
-    status = dict(line.split(":\t", 1) for line in Path(f"/proc/{worker.pid}/status").read_text().splitlines())
-    assert status["NoNewPrivs"] == "1"
-    assert int(status["Seccomp"]) == (2 if sandbox_facts().seccomp else 0)
-    limits = Path(f"/proc/{worker.pid}/limits").read_text()
-    for name in ("Max open files", "Max processes", "Max core file size", "Max file size"):
-        (line,) = (line for line in limits.splitlines() if line.startswith(name))
-        assert line.removeprefix(name).split()[:2] == ["0", "0"]
-    loaded.close()
-    engine.close()
-    workers.close()
 
 
 async def test_a_worker_does_what_takes_memory_and_time(owner: Engine) -> None:

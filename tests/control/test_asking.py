@@ -1,0 +1,175 @@
+"""What is asked of a runtime, in its process and over its socket: calls, parameters, and what may have been meant."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from pathlib import Path
+
+import pytest
+
+from evatui.control.local import LocalOperator
+from evatui.control.operator import CommandFailed, Operator
+from evatui.control.snapshot import Cursor
+from evatui.kernel.model.call import Actor, CallerType
+from evatui.kernel.model.errors import ErrorKind
+from evatui.kernel.model.progress import Progress
+from tests.control.crowd import ANN
+from tests.support.waiting import until
+from tests.support.workspaces import tool, write
+
+
+async def test_a_call_answers_and_names_its_generation(operator: Operator) -> None:
+    data = await operator.run("capability.call", name="text.greet", payload={"name": "bob"})
+    assert data["response"]["result"]["text"] == "hello bob"
+    assert data["generation"].startswith("greet@1.0.0+build.")
+    records = (await operator.run("audit.tail", limit=5))["records"]
+    assert [r["code"] for r in records if r["request_id"] == data["request_id"]] == ["call.ok"]
+    assert records[-1]["actor"] == ANN.to_json()
+
+
+async def test_a_failing_call_is_data_and_an_unknown_command_is_a_refusal(operator: Operator) -> None:
+    data = await operator.run("capability.call", name="text.greet", payload={})
+    assert data["response"]["error"]["kind"] == "InvalidInput"
+    with pytest.raises(CommandFailed) as failed:
+        await operator.run("capability.explode")
+    assert failed.value.kind is ErrorKind.INVALID_INPUT
+
+
+@pytest.mark.parametrize(
+    "given", [{"user": "x" * 300}, {"tags": {"k": "v" * 300}}, {"tags": {f"k{n}": "" for n in range(40)}}]
+)
+async def test_who_calls_and_its_tags_are_bounded(operator: Operator, given: dict[str, object]) -> None:
+    with pytest.raises(CommandFailed) as failed:
+        await operator.run("capability.call", name="text.greet", payload={"name": "bob"}, **given)
+    assert failed.value.kind is ErrorKind.INVALID_INPUT
+
+
+@pytest.mark.parametrize("params", [{}, {"id": 3}, {"id": ""}])
+async def test_unfit_parameters_are_named(operator: Operator, params: dict[str, object]) -> None:
+    with pytest.raises(CommandFailed) as failed:
+        await operator.run("capability.inspect", **params)
+    assert failed.value.kind is ErrorKind.INVALID_INPUT
+    assert "id" in failed.value.message
+
+
+@pytest.mark.parametrize("request_id", ["x" * 65, "a b", "a\nb", "\u00e9", 7])
+async def test_a_request_id_has_the_shape_of_one(operator: Operator, request_id: object) -> None:
+    with pytest.raises(CommandFailed, match="request_id") as failed:
+        await operator.run("capability.call", name="text.greet", payload={"name": "bob"}, request_id=request_id)
+    assert failed.value.kind is ErrorKind.INVALID_INPUT
+
+
+async def test_text_that_is_not_utf_8_is_refused_and_not_a_defect(operator: Operator) -> None:
+    for command, params in (
+        ("capability.inspect", {"id": "\udcff"}),
+        ("capability.call", {"name": "text.\udcff"}),
+        ("capability.call", {"name": "text.greet", "tags": {"\udcff": "x"}}),
+        ("capability.plan", {"ids": ["\udcff"]}),
+    ):
+        with pytest.raises(CommandFailed) as failed:
+            await operator.run(command, **params)
+        assert failed.value.kind is ErrorKind.INVALID_INPUT
+
+
+@pytest.mark.parametrize("payload", [{"name": "\ud800"}, {"name": 1 << 70}])
+async def test_a_payload_that_no_line_of_json_can_carry_is_refused(operator: Operator, payload: object) -> None:
+    try:
+        data = await operator.run("capability.call", name="text.greet", payload=payload)
+    except CommandFailed as failed:
+        assert failed.kind is ErrorKind.INVALID_INPUT
+    else:
+        assert data["response"]["error"]["kind"] == "InvalidInput"
+
+
+async def test_who_waits_for_a_call_hears_how_far_it_is(operator: Operator, workspace: Path) -> None:
+    body = """
+    function invoke(ctx, request)
+      for done = 1, 2 do
+        ctx.host.progress{done = done, total = 2, message = "part " .. done .. "\\27"}
+        local enough = os.clock() + 0.2
+        while os.clock() < enough do end
+      end
+      return {ok = true, result = {}}
+    end"""
+    write(workspace, tool("slow", body))
+    await operator.run("capability.reload", ids=["slow"])
+    heard: list[tuple[Progress, int]] = []
+    call = asyncio.create_task(
+        operator.run(
+            "capability.call",
+            name="test.slow",
+            on_progress=lambda progress: heard.append((progress, threading.get_ident())),
+        )
+    )
+    await until(lambda: heard)
+    (row,) = (await operator.snapshot(Cursor())).calls
+    assert row.capability_id == "slow"
+    assert row.progress is not None
+    assert row.progress.message.startswith("part ")
+    assert (await call)["response"]["ok"]
+    told = [progress for progress, _ in heard]
+    assert told in ([Progress(1, 2, "part 1␛"), Progress(2, 2, "part 2␛")], [Progress(2, 2, "part 2␛")])
+    assert {thread for _, thread in heard} == {threading.get_ident()}
+
+
+@pytest.mark.parametrize("actor", ["ann", ["ann"], {"type": []}])
+async def test_an_unfit_actor_gets_an_answer(holder: LocalOperator, workspace: Path, actor: object) -> None:
+    reader, writer = await asyncio.open_unix_connection(workspace / ".eva/control.sock")
+    request = {"id": 1, "method": "run", "params": {"command": "status", "actor": actor}}
+    writer.write(json.dumps(request).encode() + b"\n")
+    reply = json.loads(await asyncio.wait_for(reader.readline(), 60))
+    assert (reply["id"], reply["error"]["code"]) == (1, -32602)
+    writer.close()
+
+
+async def test_an_unknown_id_says_where_to_look(operator: Operator) -> None:
+    with pytest.raises(CommandFailed) as failed:
+        await operator.run("capability.drain", id="nobody")
+    assert (failed.value.kind, failed.value.suggestion) == (ErrorKind.NOT_FOUND, "eva capability list")
+
+
+@pytest.mark.parametrize(
+    ("command", "given", "meant"),
+    [
+        ("capability.inspect", {"id": "gret"}, "greet"),
+        ("capability.inspect", {"id": "Text_Greet"}, "greet"),
+        ("capability.drain", {"id": "GREET"}, "greet"),
+        ("capability.reload", {"ids": ["greet", "greets"]}, "greet"),
+        ("capability.explain_rejected", {"id": "greeet"}, "greet"),
+        ("capability.route", {"name": "text.gret"}, "text.greet"),
+        ("why", {"what": "greett"}, "greet"),
+    ],
+)
+async def test_an_id_that_is_nearly_one_is_told_apart_from_it(
+    operator: Operator, command: str, given: dict[str, object], meant: str
+) -> None:
+    with pytest.raises(CommandFailed) as failed:
+        await operator.run(command, **given)
+    assert (failed.value.kind, failed.value.suggestion) == (ErrorKind.NOT_FOUND, f"did you mean {meant}?")
+
+
+@pytest.mark.parametrize(
+    ("given", "suggestion"),
+    [
+        ({"name": "text.gret"}, "did you mean text.greet?"),
+        ({"name": "TEXT.greet"}, "did you mean text.greet?"),
+        ({"name": "greet"}, "did you mean text.greet?"),
+        ({"name": "text.greet", "provider": "greets"}, "did you mean greet?"),
+        ({"name": "no.such"}, "eva capability list"),
+        ({"name": "text.gree" + "e" * 300 + "t"}, "eva capability list"),
+    ],
+)
+async def test_a_call_that_nothing_answers_to_says_what_may_have_been_meant(
+    operator: Operator, given: dict[str, str], suggestion: str
+) -> None:
+    data = await operator.run("capability.call", **given)
+    assert (data["response"]["error"]["kind"], data["suggestion"]) == ("NotFound", suggestion)
+
+
+async def test_only_an_operator_is_told_which_names_there_are(holder: LocalOperator) -> None:
+    stranger = LocalOperator(holder.kernel, Actor(CallerType.MCP, "somebody"))
+    data = await stranger.run("capability.call", name="text.gret")
+    assert "suggestion" not in data
+    assert "text.greet" not in json.dumps(data)
