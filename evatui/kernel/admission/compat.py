@@ -12,20 +12,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from evatui.kernel.admission.compat_keywords import (
-    COMPARED,
-    FOR,
-    HIGH,
-    LOW,
-    NEVER,
-    NUMBERS,
-    TOGETHER,
-    WHOLE,
-    least,
-    limit,
-    most,
-    required,
-)
+from evatui.kernel.admission.compat_bounds import tightened
+from evatui.kernel.admission.compat_keywords import COMPARED, FOR, NEVER, NUMBERS, TOGETHER, WHOLE, most, required
 from evatui.kernel.admission.compat_values import Properties, finite, holds
 from evatui.kernel.admission.schema_parts import EVERY_TYPE, Circular, Part, Schema, TooIntricate, plain_types
 from evatui.kernel.model.text import clean_line
@@ -149,7 +137,8 @@ class _Comparison:
             return
         types = self._narrow.types(narrow)
         self._types(narrow, wide, types)
-        self._bounds(narrow, wide, types)
+        for keyword, taken, given in tightened(narrow, wide, types):
+            self._say(narrow, wide, keyword, taken, given)
         if "array" in types:
             self._arrays(narrow, wide, level)
         if "object" in types:
@@ -217,43 +206,6 @@ class _Comparison:
                 for one in names
             )
             for part in narrow
-        )
-
-    # -- numbers and sizes ------------------------------------------------------------------
-
-    def _bounds(self, narrow: Sequence[Part], wide: Part, types: frozenset[str]) -> None:
-        assert wide.rules is not None
-        if types & NUMBERS:
-            self._range(narrow, wide)
-            self._multiple(narrow, wide, types)
-        for name in (*LOW, *HIGH):
-            if name in wide.rules and types & FOR[name]:
-                found = least(narrow, name) if name in LOW else most(narrow, name)
-                bound = wide.rules[name]
-                if found is None or (found < bound if name in LOW else found > bound):
-                    self._say(narrow, wide, name, f"{name} is now {bound}", f"{name} is no longer {bound}")
-
-    def _range(self, narrow: Sequence[Part], wide: Part) -> None:
-        for name, sign in (("minimum", 1), ("maximum", -1)):
-            wanted = limit(wide, name, sign)
-            if wanted is None:
-                continue
-            has = max((found for part in narrow if (found := limit(part, name, sign)) is not None), default=None)
-            if has is None or has < wanted:
-                value = sign * wanted[0]
-                self._say(narrow, wide, name, f"{name} is now {value}", f"{name} is no longer {value}")
-
-    def _multiple(self, narrow: Sequence[Part], wide: Part, types: frozenset[str]) -> None:
-        assert wide.rules is not None
-        of = wide.rules.get("multipleOf")
-        if of is None or (of == 1 and "fraction" not in types):
-            return
-        for part in narrow:
-            mine = (part.rules or {}).get("multipleOf")
-            if mine == of or (isinstance(mine, int) and isinstance(of, int) and mine % of == 0):
-                return
-        self._say(
-            narrow, wide, "multipleOf", f"it must now be a multiple of {of}", f"it need be no multiple of {of} now"
         )
 
     # -- arrays -----------------------------------------------------------------------------
