@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from evatui.kernel.model.errors import CallFailed
 from evatui.kernel.model.tools import ToolInfo
 from evatui.runtime import Runtime
 from tests.adapters.ground import ANN, Start, asked, called, error
@@ -230,3 +231,22 @@ async def test_resources_and_prompts_have_lists_of_their_own(start: Start, works
     got = await called(runtime, "mcp.prompt.get", {"name": "greet", "arguments": {"who": "ann"}}, provider="srv")
     assert got.response.result["messages"][0]["content"]["text"] == "ann"
     assert error(await called(runtime, "mcp.tool.call", SUM, provider="srv"))[0] == "NotFound"
+
+
+async def test_who_may_approve_is_for_the_policy_to_say(start: Start, workspace: Path, tmp_path: Path) -> None:
+    write(workspace, mcp(tmp_path, serving_tools(ADD)))
+    policy = workspace / "capabilities/policies/default.yaml"
+    granted = policy.read_text()
+    policy.write_text(granted + "approvals: {widening: console}\n")
+    runtime = await start()
+    await up(runtime)
+    with pytest.raises(CallFailed) as caught:
+        await approve(runtime)
+    assert (caught.value.error.kind, "at the console" in caught.value.error.message) == ("PolicyDenied", True)
+    with pytest.raises(CallFailed) as caught:
+        await runtime.tools.approve("srv", ["other"], ANN, typed="srv")
+    assert caught.value.error.kind == "NotFound"
+    await runtime.tools.approve("srv", [], ANN, typed="srv")
+    assert tools(runtime)["add"].state == "ready"
+    await runtime.tools.revoke("srv", [], ANN)
+    assert tools(runtime)["add"].state == "new"

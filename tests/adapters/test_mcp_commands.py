@@ -34,8 +34,6 @@ def test_from_a_server_that_nobody_knows_to_a_call(eva: Eva, workspace: Path, tm
     payload = json.dumps({"tool": "srv__add", "arguments": {"a": 2, "b": 3}})
     code, answer = eva("mcp", "list")
     assert (code, [(one["server"], one["state"]) for one in answer["data"]["servers"]]) == (0, [("srv", "idle")])
-    code, answer = eva(*call, payload)
-    assert (code, "eva mcp approve srv" in answer["error"]["message"]) == (3, True)
     code, answer = eva("mcp", "probe", "srv")
     assert (code, answer["data"]["state"]) == (0, "up")
     assert [(one["shown"], one["state"]) for one in answer["data"]["tools"]] == [
@@ -43,23 +41,12 @@ def test_from_a_server_that_nobody_knows_to_a_call(eva: Eva, workspace: Path, tm
         ("srv__drop", "hidden"),
     ]
     assert eva("mcp", "approve", "srv", "--digest", "0" * 64)[0] == 2
-    assert eva("mcp", "approve", "srv", "other")[0] == 2
     code, answer = eva("mcp", "approve", "srv", "--digest", answer["data"]["digest"])
     assert (code, answer["data"]["approved"]) == (0, ["srv__add"])
     code, answer = eva(*call, payload)
     assert (code, answer["data"]["response"]["result"]["content"][0]["text"]) == (0, "5")
     code, answer = eva("mcp", "approve", "srv", "--revoke")
     assert (code, answer["data"]["revoked"]) == (0, ["add"])
-    assert eva(*call, payload)[0] == 3
-    assert eva("mcp", "probe", "none")[0] == 2
-
-
-def test_who_may_approve_is_for_the_policy_to_say(eva: Eva, workspace: Path, tmp_path: Path) -> None:
-    write(workspace, mcp(tmp_path, serving_tools(ADD)))
-    policy = workspace / "capabilities/policies/default.yaml"
-    policy.write_text(policy.read_text() + "approvals: {widening: never}\n")
-    code, answer = eva("mcp", "approve", "srv")
-    assert (code, answer["error"]["kind"]) == (3, "PolicyDenied")
 
 
 def test_the_list_reads_well(workspace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], eva: Eva) -> None:

@@ -214,14 +214,14 @@ async def test_a_huge_answer_is_cut_off_whether_it_is_json_or_events(
     await approve(runtime)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     for kind in ("application/json", "text/event-stream"):
-        body = b'{"x": "' + b"y" * 40_000_000 if "json" in kind else b": keep\n\n" * 4_000_000
+        body = b'{"x": "' + b"y" * 12_000_000 if "json" in kind else b": keep\n\n" * 1_500_000
         answers.by_method["tools/call"] = lambda _, body=body, kind=kind: answer(body, Content_Type=kind)
         assert error(await call_tool(runtime)) == (
             "OutputTooLarge",
             "srv is gone: the answer has more than 4,194,304 bytes",
         )
         await up(runtime)
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000  # its own copies included
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000  # the copies of the test included
 
 
 async def test_events_without_end_end_with_the_call(start: Start, workspace: Path, web: Server) -> None:
@@ -317,11 +317,11 @@ def _is_in(entry: Path, folder: Path) -> bool:
         return False
 
 
-async def test_a_hundred_calls_at_once_are_all_answered(start: Start, workspace: Path, tmp_path: Path) -> None:
+async def test_many_calls_at_once_are_all_answered(start: Start, workspace: Path, tmp_path: Path) -> None:
     write(workspace, mcp(tmp_path, serving_tools(ADD), limits="{concurrency: 16}"))
     runtime = await start()
     await up(runtime)
     await approve(runtime)
-    sums = [{"tool": "add", "arguments": {"a": n, "b": 1}} for n in range(60)]
+    sums = [{"tool": "add", "arguments": {"a": n, "b": 1}} for n in range(40)]
     reports = await asyncio.gather(*(call_tool(runtime, payload) for payload in sums))
-    assert [one.response.result["content"][0]["text"] for one in reports] == [str(n + 1) for n in range(60)]
+    assert [one.response.result["content"][0]["text"] for one in reports] == [str(n + 1) for n in range(40)]
