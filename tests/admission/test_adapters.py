@@ -177,3 +177,20 @@ def test_no_event_of_the_kernel_is_a_request_or_an_answer() -> None:
     block = "eventbus: {request_topic: /jobs/a, reply_topic: /Capability/loaded}"
     [found] = loaded(f"id: a\nversion: 1.0.0\ntransport: eventbus\ncapabilities: [a.b]\n{block}\n").diagnostics
     assert "only the kernel emits" in found.message
+
+
+@pytest.mark.parametrize(
+    ("permissions", "said"),
+    [
+        ("{shell: {commands: [[files]]}, env: [TOKEN]}", ""),
+        ("{shell: {commands: [[other]]}, env: [TOKEN]}", "shell.commands does not cover"),
+        ("{shell: {commands: [[files]]}}", "env does not cover TOKEN"),
+    ],
+)
+def test_what_it_says_that_it_may_reach_bounds_its_block(permissions: str, said: str) -> None:
+    result = loaded(FILES.replace("--serve]", "--serve]\n  env: [TOKEN]") + f"permissions: {permissions}\n")
+    assert [said in found.message for found in result.diagnostics] == ([True] if said else [])
+    host = "id: a\nversion: 1.0.0\ntransport: http\ncapabilities: [a.b]\nhttp: {url: 'https://a.example/x'}\n"
+    assert loaded(f"{host}permissions: {{network: {{hosts: ['*.example']}}}}\n").diagnostics == ()
+    [found] = loaded(f"{host}permissions: {{network: false}}\n").diagnostics
+    assert "network.hosts does not cover a.example" in found.message

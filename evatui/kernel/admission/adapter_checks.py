@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 from evatui.kernel.admission.adapter_rules import TRANSPORTS
+from evatui.kernel.admission.manifest import permissions
 from evatui.kernel.admission.report import Fault, Pointer, Report
-from evatui.kernel.model.adapter import KERNEL_PROVIDER, MCP_NAMES, SEPARATOR
+from evatui.kernel.model.adapter import KERNEL_PROVIDER, MCP_NAMES, SEPARATOR, secrets_of
 from evatui.kernel.model.ids import fold
+from evatui.kernel.model.permissions import covers_command, covers_host, covers_name
+from evatui.kernel.model.text import clean_line
 from evatui.kernel.model.topic import is_kernel_topic
 
 __all__ = ["check_transport", "names_of"]
@@ -28,6 +32,7 @@ def check_transport(raw: Mapping[str, Any], report: Report) -> None:
             report.add("EVA-704", message, report.span((other,), key=True))
     if isinstance(block, Mapping):
         _check_block(transport, raw, block, report)
+        _check_permissions(transport, raw, block, report)
     if fold(raw.get("id", "")) == KERNEL_PROVIDER:
         report.fault(Fault.FORM, f"the id {KERNEL_PROVIDER} is the kernel's own", ("id",))
     if transport not in ("mcp", "skill", "hardware") and not raw.get("capabilities"):
@@ -78,6 +83,23 @@ def _check_mcp(raw: Mapping[str, Any], block: Mapping[str, Any], report: Report)
     if SEPARATOR in raw.get("id", ""):
         message = f"the id of an MCP server must not hold {SEPARATOR}: it stands before the names of its tools"
         report.fault(Fault.FORM, message, ("id",))
+
+
+def _check_permissions(transport: str, raw: Mapping[str, Any], block: Mapping[str, Any], report: Report) -> None:
+    """Where it says what it may reach, its block reaches no further."""
+    if report.node(("permissions",)) is None or not isinstance(raw.get("permissions"), Mapping):
+        return
+    asked = permissions(raw["permissions"])
+    command, url = block.get("command"), block.get("url")
+    if command and not any(covers_command(grant, tuple(command)) for grant in asked.shell.commands):
+        report.fault(Fault.FORM, "permissions.shell.commands does not cover the command", (transport, "command"))
+    host = urlsplit(url).hostname or "" if url else ""
+    if host and not any(covers_host(grant, host) for grant in asked.network.hosts):
+        message = f"permissions.network.hosts does not cover {clean_line(host, 253)}"
+        report.fault(Fault.FORM, message, (transport, "url"))
+    for name in secrets_of(block):
+        if not any(covers_name(grant, name) for grant in asked.env):
+            report.fault(Fault.FORM, f"permissions.env does not cover {clean_line(name, 128)}", (transport,), key=True)
 
 
 def _check_command(command: Any, at: Pointer, report: Report) -> None:

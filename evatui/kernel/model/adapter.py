@@ -9,7 +9,17 @@ from typing import Any, Protocol
 
 from evatui.kernel.model.manifest import SideEffects
 
-__all__ = ["KERNEL_PROVIDER", "MCP_NAMES", "SEPARATOR", "Adapter", "AdapterLimits", "Breaker", "Contract", "Judge"]
+__all__ = [
+    "KERNEL_PROVIDER",
+    "MCP_NAMES",
+    "SEPARATOR",
+    "Adapter",
+    "AdapterLimits",
+    "Breaker",
+    "Contract",
+    "Judge",
+    "secrets_of",
+]
 
 KERNEL_PROVIDER = "kernel"
 """The id of the provider that the kernel itself is."""
@@ -93,3 +103,9 @@ class Adapter:
         """The names of one's own for tools of an MCP server: ``{tool, arguments}`` by capability name."""
         found: Mapping[str, Mapping[str, Any]] = self.block.get("aliases") or {}
         return found
+
+
+def secrets_of(block: Mapping[str, Any]) -> tuple[str, ...]:
+    """The names of the credentials that the block of a transport gives away."""
+    headers = (header["credential"] for header in (block.get("headers") or {}).values())
+    return tuple(dict.fromkeys((*(block.get("env") or ()), *headers)))

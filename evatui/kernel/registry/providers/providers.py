@@ -68,6 +68,8 @@ class Providers:
         """By id, what served last in this run: a manifest that goes and comes back must lead to the same place."""
         self._parts: dict[str, Part | None] = {}
         """What they were trusted with."""
+        self._less: set[str] = set()
+        """Digests of what does less than what was trusted, until that is on record too."""
         self._tasks: set[asyncio.Task[None]] = set()
 
     def begin(self, names: Callable[[], dict[str, list[str]]]) -> None:
@@ -161,6 +163,7 @@ class Providers:
 
     def distrust(self, actor: Actor) -> None:
         """What needs trust and has none any more takes no new calls."""
+        self._less.clear()
         untrusted = [adapter.id for adapter, part in self.parts() if not self._trust.has(part)]
         for key in untrusted:
             if key in self.serving:
@@ -177,7 +180,7 @@ class Providers:
     def _place(self, adapter: Adapter, policy: Policy, actor: Actor) -> None:
         provider = self.serving.get(adapter.id)
         part = part_of_adapter(adapter, policy)
-        untrusted = part is not None and not self._trust.has(part)
+        untrusted = part is not None and not self._trust.has(part) and part.digest not in self._less
         last = provider.adapter if provider is not None else self._places.get(adapter.id)
         change = ChangeClass.HOT if last is None or last == adapter else change_class(last, adapter)
         if provider is not None and change is ChangeClass.HOT:
@@ -186,6 +189,7 @@ class Providers:
                 self.held[adapter.id] = held_back(adapter, part if untrusted else None, change, self._trust)
                 return
             if untrusted and part is not None:
+                self._less.add(part.digest)
                 self._later(partial(asyncio.to_thread, self._trust.set, [part], self.news.clock.now()))
             self._adjust(provider, adapter, part)
             return

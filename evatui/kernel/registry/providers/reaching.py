@@ -9,11 +9,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from evatui.kernel.admission.policy import Policy
-from evatui.kernel.model.adapter import Adapter
+from evatui.kernel.model.adapter import Adapter, secrets_of
 from evatui.kernel.model.change import ChangeClass
 from evatui.kernel.registry.trust import Part
 
-__all__ = ["change_class", "credentials_of", "endpoint", "part_of_adapter"]
+__all__ = ["change_class", "endpoint", "part_of_adapter"]
 
 _ENDPOINT = (
     "server",
@@ -36,12 +36,6 @@ def endpoint(adapter: Adapter) -> str:
     return hashlib.sha256(json.dumps([adapter.transport, way], sort_keys=True).encode()).hexdigest()
 
 
-def credentials_of(adapter: Adapter) -> tuple[str, ...]:
-    """The names of those that it is given."""
-    headers = (header["credential"] for header in (adapter.block.get("headers") or {}).values())
-    return tuple(dict.fromkeys((*(adapter.block.get("env") or ()), *headers)))
-
-
 def part_of_adapter(adapter: Adapter, policy: Policy) -> Part | None:
     """What a person is asked to trust; None for one that starts nothing, connects to nothing and has no secret."""
     block = adapter.block
@@ -53,7 +47,7 @@ def part_of_adapter(adapter: Adapter, policy: Policy) -> Part | None:
     if block.get("url"):
         power["network"] = {"hosts": [urlsplit(block["url"]).hostname or ""], "methods": [block.get("method", "POST")]}
         power["url"] = block["url"]
-    secrets = credentials_of(adapter)
+    secrets = secrets_of(block)
     if secrets:
         power["env"] = list(secrets)
         used = {name: dict(policy.credentials[name]) for name in secrets if name in policy.credentials}
