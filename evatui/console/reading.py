@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from textual.app import SuspendNotSupported
 
 from evatui.console.view.answer import described
-from evatui.console.view.editor import editor_argv, place_of
+from evatui.console.view.editor import Editable, editor_argv, place_of
 from evatui.console.view.foot import menu_line
 from evatui.console.view.ink import Ink, line, wrapped
 from evatui.console.view.payload import pretty
@@ -92,7 +92,7 @@ class Reading:
 
     def _edit(self) -> None:
         subject = self._app.pane.subject()
-        place = place_of(subject) if isinstance(subject, CapabilityRow | RejectionRow | HeldRow | IdleRow) else None
+        place = place_of(subject) if isinstance(subject, Editable) else None
         file = workspace_root(self._app.workspace) / place[0] if place else None
         editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
         try:

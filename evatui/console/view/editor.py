@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import PurePath
 
+from evatui.control.adapter_rows import AdapterRow
 from evatui.control.deciding import HeldRow, IdleRow
+from evatui.control.extensions import RefusedSkillRow, SkillRow
 from evatui.control.snapshot import CapabilityRow, RejectionRow
 
-__all__ = ["editor_argv", "place_of"]
+__all__ = ["Editable", "editor_argv", "place_of"]
 
 _PLUS = {"vi", "vim", "nvim", "view", "nano", "pico", "emacs", "emacsclient", "kak", "micro", "joe", "ne", "mg", "jed"}
 _GOTO = {"code", "code-insiders", "codium", "cursor"}
@@ -27,11 +29,17 @@ def editor_argv(editor: Sequence[str], file: str, line: int) -> list[str]:
     return [*editor, file]
 
 
-def place_of(subject: CapabilityRow | RejectionRow | HeldRow | IdleRow) -> tuple[str, int]:
+Editable = CapabilityRow | RejectionRow | HeldRow | IdleRow | AdapterRow | SkillRow | RefusedSkillRow
+"""What has a file."""
+
+
+def place_of(subject: Editable) -> tuple[str, int]:
     """File, relative to the workspace, and line: the first mistake, or the start of the script."""
     if isinstance(subject, CapabilityRow):
         return subject.script or subject.path, 1
-    if isinstance(subject, IdleRow):
+    if isinstance(subject, SkillRow):
+        return subject.location, 1
+    if isinstance(subject, IdleRow | AdapterRow):
         return subject.path, 1
     for diagnostic in subject.diagnostics:
         if place := diagnostic.primary:

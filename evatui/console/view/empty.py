@@ -7,7 +7,6 @@ from evatui.control.snapshot import ConsoleSnapshot
 
 __all__ = [
     "EMPTY_AUDIT",
-    "EMPTY_EXTENSIONS",
     "EMPTY_IN_FLIGHT",
     "EMPTY_REJECTED",
     "EMPTY_RELOADS",
@@ -74,12 +73,3 @@ EMPTY_IN_FLIGHT: list[Line] = [
         " has those that have ended.",
     ),
 ]
-
-EMPTY_EXTENSIONS: tuple[Line, ...] = (
-    EMPTY,
-    line(("No extensions.", Ink.STRONG)),
-    line("This version of evatui loads neither skills nor plugins, and lists no MCP server here."),
-    line("Here each would stand with the layer that it comes from, what it shadows, and its tools."),
-    EMPTY,
-    line(("What a capability may do today: ", Ink.DIM), ("1", Ink.KEY), (" and ", Ink.DIM), ("d", Ink.KEY)),
-)

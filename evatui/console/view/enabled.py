@@ -12,12 +12,25 @@ from evatui.kernel.model.lifecycle import State
 
 if TYPE_CHECKING:
     from evatui.console.view.devices import DeviceRow
+    from evatui.console.view.extensions import Extension
     from evatui.console.view.older import Older
     from evatui.console.view.timeline import Reload
     from evatui.control.deciding import HeldRow, IdleRow
     from evatui.control.snapshot import AuditRow, CallRow, CapabilityRow, ConsoleSnapshot, RejectionRow
 
-    Subject = CapabilityRow | Reload | RejectionRow | HeldRow | IdleRow | DeviceRow | CallRow | AuditRow | Older | None
+    Subject = (
+        CapabilityRow
+        | Reload
+        | RejectionRow
+        | HeldRow
+        | IdleRow
+        | DeviceRow
+        | CallRow
+        | AuditRow
+        | Older
+        | Extension
+        | None
+    )
     """The thing under the cursor."""
 
     Enabled = Callable[[ConsoleSnapshot | None, Subject], str | None]
@@ -236,7 +249,10 @@ def is_callable(row: CapabilityRow) -> str | None:
 def editable(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | None:
     if missing := selected(snapshot, subject):
         return missing
-    return None if getattr(subject, "path", "") else "it has no file of its own; o goes to its capability"
+    known = getattr(subject, "path", "") or getattr(subject, "location", "")
+    if known.startswith("<"):
+        return "it came with evatui"
+    return None if known else "it has no file of its own; o goes to its capability"
 
 
 def told(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | None:

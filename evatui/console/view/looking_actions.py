@@ -43,7 +43,7 @@ LOOKING: tuple[Action, ...] = (
     ),
     Action(
         id="edit", key="e", label="editor", help="Open $EDITOR at the line of the first mistake, or at the script",
-        group="Reading", views=_LISTS, enabled=when.editable, in_footer=True, in_menu=True,
+        group="Reading", views=_LISTS | {View.EXTENSIONS}, enabled=when.editable, in_footer=True, in_menu=True,
         takes=Takes.THING,
     ),
     Action(

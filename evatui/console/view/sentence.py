@@ -6,13 +6,16 @@ from typing import TYPE_CHECKING
 
 from evatui.console.view.detail import is_moved, where
 from evatui.console.view.devices import DeviceRow
+from evatui.console.view.extensions import extension_preview
 from evatui.console.view.ink import EMPTY, Ink, Line, fit, join, line, measure
 from evatui.console.view.older import OLDER_AT_ONCE, Older
 from evatui.console.view.reloads import what_label
 from evatui.console.view.rows import served
 from evatui.console.view.timeline import Reload
 from evatui.console.view.words import WAITS, Look, clock, duration, state_label
+from evatui.control.adapter_rows import AdapterRow
 from evatui.control.deciding import HeldRow, IdleRow
+from evatui.control.extensions import RefusedSkillRow, SkillRow
 from evatui.control.snapshot import AuditRow, CallRow, CapabilityRow, RejectionRow
 from evatui.kernel.model.lifecycle import State
 
@@ -46,6 +49,9 @@ def sentence(subject: Subject, look: Look, width: int) -> Line:
     elif isinstance(subject, DeviceRow):
         what, why = line((subject.label, Ink.STRONG), f" {subject.state.replace('_', ' ')}"), line(subject.reason)
         since, keys = line((subject.fix, Ink.INFO)), _keys("enter", "open")
+    elif isinstance(subject, AdapterRow | SkillRow | RefusedSkillRow):
+        what, why, *_ = (*extension_preview(subject, 400), EMPTY)
+        since, keys = EMPTY, _keys("enter", "open", "e", "editor")
     elif isinstance(subject, CallRow):
         what, why, since, keys = _about_call(subject, look)
     else:

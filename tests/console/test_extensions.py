@@ -1,0 +1,98 @@
+"""Adapters, MCP servers and skills: what each may do now, and why not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evatui.console.view.actions import View
+from evatui.console.view.editor import place_of
+from evatui.console.view.extensions import extension_preview, extension_rows, extensions_in
+from evatui.console.view.ink import plain
+from evatui.control.adapter_rows import AdapterRow, ServerRow, ToolRow
+from evatui.control.extensions import Extensions, RefusedSkillRow, SkillRow
+from evatui.control.snapshot import ConsoleSnapshot
+from evatui.kernel.model.diagnostic import Diagnostic, Reason, Span
+from tests.console.conftest import OpenConsole
+from tests.console.scene import scene
+
+
+def skill(name: str, **more: Any) -> SkillRow:
+    fields: dict[str, Any] = {
+        "description": "Work with PDF files", "version": "1.0.0", "kind": "workflow_skill", "available": True,
+        "reason": "", "missing": (), "layer": "skills", "location": f"skills/{name}/SKILL.md", "always": False,
+        "tools": False, "shadows": (), "diagnostics": (),
+    }  # fmt: skip
+    return SkillRow(name=name, **(fields | more))
+
+
+def adapter(id: str, **more: Any) -> AdapterRow:
+    fields: dict[str, Any] = {
+        "name": id, "version": "1.0.0", "transport": "mcp", "path": f"capabilities/adapters/{id}.yaml", "state": "up",
+        "detail": "", "capabilities": ("mcp.tool.call",), "priority": 50, "side_effects": "mutating",
+    }  # fmt: skip
+    return AdapterRow(id=id, **(fields | more))
+
+
+def known() -> ConsoleSnapshot:
+    tool = ToolRow(
+        name="read", shown="read", state="changed", description="", digest="d", why="it differs", diff=("+a",)
+    )
+    server = ServerRow(
+        address="npx files", protocol="2025-06-18", title="files", version="2", listed_at="", note="", waiting=1,
+        digest="ab12", tools=(tool,),
+    )  # fmt: skip
+    path = "skills/broken/SKILL.md"
+    found = Diagnostic("EVA-802", Reason.MANIFEST_INVALID, "there is no front matter", (Span(path, 3, 1),))
+    return scene(
+        adapters=(
+            adapter("files", server=server, in_flight=2),
+            adapter("echo", transport="stdio", state="held", detail="EVA-707 not trusted", waits_for="trust"),
+        ),
+        extensions=Extensions(
+            skills=(
+                skill("pdf", shadows=("bundled-app-skills/pdf/SKILL.md",)),
+                skill("ocr", available=False, reason="missing", missing=("tesseract",)),
+            ),
+            refused=(RefusedSkillRow(path=path, layer="skills", instead="", diagnostics=(found,)),),
+        ),
+    )
+
+
+def test_each_says_what_it_is_and_why_it_cannot_be_used() -> None:
+    rows = {row.key: [plain(cell) for cell in row.cells] for row in extension_rows(extensions_in(known()))}
+    assert rows["refused skills/broken/SKILL.md"][5] == "EVA-802 there is no front matter"
+    assert rows["adapter files"] == ["● up", "mcp", "files", "1.0.0", "", "1 of 1 tools wait for approval", "2"]
+    assert rows["adapter echo"][0] == "◌ held"
+    assert rows["skill pdf"][5] == "shadows bundled-app-skills/pdf/SKILL.md"
+    assert rows["skill ocr"][:1] + rows["skill ocr"][5:6] == ["⊘ not now", "missing: tesseract"]
+
+
+def test_a_server_shows_its_tools_what_differs_and_how_to_approve_it() -> None:
+    told = "\n".join(plain(part) for part in extension_preview(known().adapters[0], 100))
+    assert "eva mcp approve files --digest ab12" in told
+    assert "changed read  it differs" in told
+    assert "\n    +a" in told
+    waits = plain(extension_preview(known().adapters[1], 100)[0])
+    assert waits.endswith("waits for trust (T)")
+
+
+def test_the_editor_opens_at_the_mistake() -> None:
+    things = extensions_in(known())
+    assert place_of(things["refused skills/broken/SKILL.md"]) == ("skills/broken/SKILL.md", 3)
+    assert place_of(things["adapter echo"]) == ("capabilities/adapters/echo.yaml", 1)
+    assert place_of(things["skill pdf"]) == ("skills/pdf/SKILL.md", 1)
+
+
+async def test_the_view_lists_them_and_says_what_is_selected(console: OpenConsole) -> None:
+    async with console(known(), view=View.EXTENSIONS, size=(80, 24)) as it:
+        assert len(it.app.pane.rows.shown) == 5
+        assert "skills/broken/SKILL.md" in it.status
+        await it.press("j", "enter")
+        assert "wait for approval" in it.screen
+
+
+async def test_what_came_with_the_program_is_not_edited(console: OpenConsole) -> None:
+    own = Extensions(skills=(skill("use", location="<builtin>/use/SKILL.md"),))
+    async with console(scene(extensions=own), view=View.EXTENSIONS) as it:
+        await it.press("e")
+        assert "it came with evatui" in it.status
