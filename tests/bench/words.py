@@ -11,19 +11,19 @@ from pathlib import Path
 
 from tests.bench.arms import Arm, interleave
 from tests.bench.results import Section, compared
+from tests.support.programs import EVA
 
 __all__ = ["measure"]
 
 _ROOT = Path(__file__).parents[2]
-_EVA = [sys.executable, "-c", "from evatui.cli.main import main; main()"]
 _TYPED = {"COMP_WORDS": "eva cap", "COMP_CWORD": "1", "_EVA_COMPLETE": "bash_complete"}
 
 
 async def measure(rounds: int) -> list[Section]:
     arms = [
         Arm("python -c pass", lambda: _run([sys.executable, "-c", "pass"])),
-        Arm("eva --help", lambda: _run([*_EVA, "--help"])),
-        Arm("completion of a word", lambda: _run(_EVA, **_TYPED)),
+        Arm("eva --help", lambda: _run([*EVA, "--help"])),
+        Arm("completion of a word", lambda: _run(list(EVA), **_TYPED)),
     ]
     found = await interleave(arms, rounds)
     more = 1e3 * (found[1].seconds.median - found[0].seconds.median)

@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from tests.cli.real import Eva, holding
+from tests.support.programs import EVA
 from tests.support.workspaces import GREETER, tool, write
 
-EVA = [sys.executable, "-c", "from evatui.cli.main import main; main()"]
 FAILS = 'function invoke(ctx, request) error("no scale") end'
 DENIED = 'function invoke(ctx, request) ctx.host.fs_read_text{path = "x"} return {ok = true, result = {}} end'
 

@@ -8,7 +8,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,9 +18,8 @@ import pytest
 from evatui.cli.main import run as eva
 from evatui.kernel.lua import sandbox_facts
 from tests.cli.real import holding
+from tests.support.programs import EVA
 from tests.support.workspaces import GREETER, INPUT, MANIFEST, SCRIPT, tool, write
-
-EVA = [sys.executable, "-c", "from evatui.cli.main import main; main()"]
 
 
 @dataclass(frozen=True, slots=True)

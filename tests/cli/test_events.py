@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,9 +12,9 @@ import pytest
 
 from evatui.cli.main import run
 from evatui.control.opening import layout_of, operator_home, start_kernel
+from tests.support.programs import EVA
 from tests.support.workspaces import GREETER, SCRIPT, save, tool, write
 
-EVA = [sys.executable, "-c", "from evatui.cli.main import main; main()"]
 BROKEN = "function invoke( end"
 
 Eva = Callable[..., tuple[int, dict[str, Any]]]

@@ -14,13 +14,12 @@ from typing import Any
 import pytest
 
 from tests.cli.fake import Eva
+from tests.support.programs import EVA
 from tests.support.workspaces import GREETER, write
-
-COMMAND = [sys.executable, "-c", "from evatui.cli.main import main; main()"]
 
 
 def shell(*words: str, **options: Any) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*COMMAND, *words], text=True, capture_output=True, check=False, **options)
+    return subprocess.run([*EVA, *words], text=True, capture_output=True, check=False, **options)
 
 
 def test_a_reader_that_goes_away_is_no_error() -> None:
@@ -28,7 +27,7 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
     os.close(reading)
     try:
         done = subprocess.run(
-            [*COMMAND, "completion", "fish"], stdout=writing, stderr=subprocess.PIPE, text=True, check=False
+            [*EVA, "completion", "fish"], stdout=writing, stderr=subprocess.PIPE, text=True, check=False
         )
     finally:
         os.close(writing)
@@ -70,7 +69,7 @@ def test_bash_completes_words_options_and_what_the_workspace_has(tmp_path: Path)
     write(tmp_path / "ws", GREETER)
     program = tmp_path / "bin/eva"
     program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec {shlex.join(COMMAND)} "$@"\n')
+    program.write_text(f'#!/bin/sh\nexec {shlex.join(EVA)} "$@"\n')
     program.chmod(0o755)
     place = os.environ | {"PATH": f"{program.parent}:{os.environ['PATH']}", "PYTHONPATH": os.getcwd()}
 
@@ -93,7 +92,7 @@ def test_help_and_version_are_answers() -> None:
 
 
 def test_what_is_not_utf8_on_the_line_is_shown_and_does_no_harm() -> None:
-    done = subprocess.run([*COMMAND, b"\xff\x1b[2J", "-o", "json"], capture_output=True, check=False)
+    done = subprocess.run([*EVA, b"\xff\x1b[2J", "-o", "json"], capture_output=True, check=False)
     assert done.returncode == 64
     assert b"\x1b" not in done.stdout
     assert done.stderr == b""
@@ -111,7 +110,7 @@ def test_a_locale_without_the_glyphs_gets_question_marks_and_no_traceback(tmp_pa
 def test_a_full_disk_under_stdout_is_one_line(output: str) -> None:
     with open("/dev/full", "w") as full:
         done = subprocess.run(
-            [*COMMAND, "explain", "EVA-204", "-o", output], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+            [*EVA, "explain", "EVA-204", "-o", output], stdout=full, stderr=subprocess.PIPE, text=True, check=False
         )
     assert (done.returncode, done.stderr) == (1, "error: the answer cannot be written: No space left on device\n")
 

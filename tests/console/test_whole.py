@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import subprocess
-import sys
 import termios
 import time
 from collections.abc import Callable, Iterator
@@ -16,10 +15,10 @@ import pyte
 import pytest
 
 from tests.console.terminal import ALTERNATE_OFF, ROOT, Terminal
+from tests.support.programs import EVA
 from tests.support.workspaces import GREETER, SCRIPT, save, tool, write
 
 EVATUI = ("-c", "from evatui.console.main import main; main()")
-EVA = "from evatui.cli.main import main; main()"
 SPIN = "function invoke(ctx, request) while true do end end"
 
 
@@ -144,7 +143,7 @@ def test_a_call_in_flight_is_cut_after_its_time_and_is_on_record(workspace: Path
     terminal = Seen(*EVATUI, str(workspace))
     terminal.until(lambda text: "greet" in text and "g1" in text)
     call = subprocess.Popen(
-        [sys.executable, "-c", EVA, "-w", str(workspace), "capability", "call", "test.spin"],
+        [*EVA, "-w", str(workspace), "capability", "call", "test.spin"],
         cwd=ROOT,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -13,23 +13,18 @@ from pathlib import Path
 import pytest
 
 from evatui.control.local import LocalOperator
-from evatui.control.opening import OpenMode, open_workspace
+from evatui.control.opening import OpenMode
 from evatui.control.operator import CommandFailed, Operator
 from evatui.control.snapshot import Cursor
-from evatui.kernel.model.call import Actor, CallerType
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.lifecycle import State
+from tests.control.crowd import opened
 from tests.support.waiting import until
 from tests.support.workspaces import GREETER, SCRIPT, save, tool, write
 
-ANN = Actor(CallerType.USER, "ann")
 SPIN = "function invoke(ctx, request) while true do end end"
 POLICY = "capabilities/policies/default.yaml"
 NETWORK = "permissions: {network: {hosts: [a.org]}}\n"
-
-
-async def opened(root: Path, mode: OpenMode) -> Operator:
-    return await open_workspace(root, state_dir=None, mode=mode, actor=ANN)
 
 
 @pytest.fixture
@@ -39,14 +34,6 @@ def workspace(tmp_path: Path) -> Path:
     write(root, {"eva.yaml": "runtime: {shutdown_timeout_ms: 20000}\n"})
     write(root, {POLICY: (root / POLICY).read_text().replace("fs:", "network: {hosts: [a.org]}\n    fs:")})
     return root
-
-
-@pytest.fixture
-async def holder(workspace: Path) -> AsyncIterator[LocalOperator]:
-    operator = await opened(workspace, OpenMode.HOLD)
-    assert isinstance(operator, LocalOperator)
-    yield operator
-    await operator.close()
 
 
 @pytest.fixture(params=["in the process", "over the socket"])

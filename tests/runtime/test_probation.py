@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import threading
 from pathlib import Path
 
@@ -19,9 +18,9 @@ from evatui.kernel.storage.history import History
 from evatui.kernel.storage.probation_book import ProbationBook
 from tests.runtime.conftest import ANN, call
 from tests.runtime.hands import Hands
+from tests.support.programs import EVA
 from tests.support.workspaces import SCRIPT, save
 
-EVA = [sys.executable, "-c", "from evatui.cli.main import main; main()"]
 TOOL = "capabilities/tools/greet.lua"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -42,6 +43,19 @@ def tables(runtime: Runtime) -> list[Table]:
     return seen
 
 
+def held(monkeypatch: pytest.MonkeyPatch, runtime: Runtime, step: str, *only: str) -> asyncio.Event:
+    """Shadow loads, or their health, take until the event; of ``only`` these ids, where any are named."""
+    go, done = asyncio.Event(), getattr(runtime.shadow, step)
+
+    async def slow(candidate: Any, *given: Any) -> Any:
+        if not only or candidate.id in only:
+            await go.wait()
+        return await done(candidate, *given)
+
+    monkeypatch.setattr(runtime.shadow, step, slow)
+    return go
+
+
 async def says(runtime: Runtime, name: str) -> str:
     response = (await call(runtime, f"test.{name}", {})).response
     return str(response.result["by"]) if response.ok else str(response.error.kind)
@@ -73,14 +87,7 @@ async def test_what_is_slow_to_come_up_holds_up_the_others_for_a_moment(
 ) -> None:
     monkeypatch.setattr(together, "TOGETHER_SECONDS", 0.02)
     runtime = await start()
-    go, load = asyncio.Event(), runtime.shadow.load
-
-    async def slow(candidate):
-        if candidate.id == "a":
-            await go.wait()
-        return await load(candidate)
-
-    monkeypatch.setattr(runtime.shadow, "load", slow)
+    go = held(monkeypatch, runtime, "load", "a")
     for name in NAMES:
         save(three, f"capabilities/tools/{name}.lua", script("new"))
     ending = asyncio.create_task(runtime.reloader.run(actor=ANN, explicit=True))
@@ -107,14 +114,7 @@ async def test_what_an_operator_orders_meanwhile_is_the_later_order(
     start, three: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runtime = await start()
-    go, health = asyncio.Event(), runtime.shadow.health
-
-    async def slow(candidate, *given):
-        if candidate.id == "b":
-            await go.wait()
-        return await health(candidate, *given)
-
-    monkeypatch.setattr(runtime.shadow, "health", slow)
+    go = held(monkeypatch, runtime, "health", "b")
     monkeypatch.setattr(together, "TOGETHER_SECONDS", 60)
     for name in NAMES[:2]:
         save(three, f"capabilities/tools/{name}.lua", script("new"))
@@ -132,13 +132,7 @@ async def test_a_file_that_was_removed_and_comes_back_within_the_moment_goes_on_
 ) -> None:
     runtime = await start()
     serving = runtime.table.active["a"]
-    go, load = asyncio.Event(), runtime.shadow.load
-
-    async def slow(candidate):
-        await go.wait()
-        return await load(candidate)
-
-    monkeypatch.setattr(runtime.shadow, "load", slow)
+    go = held(monkeypatch, runtime, "load")
     monkeypatch.setattr(together, "TOGETHER_SECONDS", 60)
     manifest = three / "capabilities/a.yaml"
     text = manifest.read_text()
@@ -160,13 +154,7 @@ async def test_what_its_manifest_switches_off_is_off_whatever_was_ordered_in_tha
 ) -> None:
     runtime = await start()
     await runtime.watch.close()
-    go, load = asyncio.Event(), runtime.shadow.load
-
-    async def slow(candidate):
-        await go.wait()
-        return await load(candidate)
-
-    monkeypatch.setattr(runtime.shadow, "load", slow)
+    go = held(monkeypatch, runtime, "load")
     monkeypatch.setattr(together, "TOGETHER_SECONDS", 60)
     save(three, "capabilities/a.yaml", tool("a", "", enabled="false")["capabilities/a.yaml"])
     save(three, "capabilities/tools/b.lua", script("new"))

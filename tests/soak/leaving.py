@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import signal
 import subprocess
-import sys
 import termios
 import time
 import uuid
@@ -17,13 +16,13 @@ from pathlib import Path
 import orjson
 
 from tests.console.terminal import ALTERNATE_OFF, ALTERNATE_ON, ROOT, Terminal
+from tests.support.programs import EVA
 from tests.support.workspaces import GREETER, tool, write
 
 __all__ = ["SIGNALS", "Left", "Place", "leave"]
 
 SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 _EVATUI = ("-c", "from evatui.console.main import main; main()")
-_EVA = "from evatui.cli.main import main; main()"
 _SPIN = "function invoke(ctx, request) while true do end end"
 _TOKEN = "EVATUI_SOAK"
 
@@ -81,7 +80,7 @@ def _brought(terminal: Terminal, place: Place, root: Path, number: signal.Signal
     """It is there, and has been told to leave."""
     call: subprocess.Popen[bytes] | None = None
     if place is Place.CALL:
-        argv = [sys.executable, "-c", _EVA, "-w", str(root), "capability", "call", "test.spin"]
+        argv = [*EVA, "-w", str(root), "capability", "call", "test.spin"]
         call = subprocess.Popen(argv, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         terminal.read_until("1 call")
     elif place is Place.EDITOR:
