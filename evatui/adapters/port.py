@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 from evatui.adapters.eventbus import Eventbus
+from evatui.adapters.hardware import HardwareWay
 from evatui.adapters.mcp import McpServer
 from evatui.adapters.resolving import Resolve
 from evatui.adapters.stdio import Stdio
 from evatui.adapters.web import Web
+from evatui.hardware.hardware import Hardware
 from evatui.kernel.host.ports import HttpPort, Setting, Way
 from evatui.kernel.model.adapter import Adapter
 from evatui.kernel.records.events import EventBus
 
 __all__ = ["Adapters"]
 
-_SERVED = frozenset({"stdio", "http", "eventbus", "mcp"})
+_SERVED = frozenset({"stdio", "http", "eventbus", "mcp", "hardware"})
 
 
 class Adapters:
     """The `AdapterPort`. ``ask`` resolves names."""
 
-    def __init__(self, http: HttpPort, ask: Resolve, bus: EventBus) -> None:
+    def __init__(self, http: HttpPort, ask: Resolve, bus: EventBus, hardware: Hardware) -> None:
         self._http = http
         self._ask = ask
+        self._hardware = hardware
         self._bus = bus
 
     def serves(self, transport: str) -> bool:
@@ -34,4 +37,6 @@ class Adapters:
             return McpServer(adapter, setting, self._ask)
         if adapter.transport == "http":
             return Web(adapter, setting, self._http)
+        if adapter.transport == "hardware":
+            return HardwareWay(adapter, self._hardware)
         return Eventbus(adapter, self._bus)

@@ -51,6 +51,51 @@ def inspect(settings: Settings, key: str) -> Answer:
 
 
 @hardware.command()
+@click.argument("key")
+@click.pass_obj
+def plan(settings: Settings, key: str) -> Answer:
+    """What whoever wants to use a device would meet: policy, access, lease, other programs. Nothing is opened."""
+    data = settings.ask("hardware.plan", key=key)
+    return Answer(data, partial(_show_plan, data=data))
+
+
+@hardware.command()
+@click.argument("key")
+@click.option("--force", is_flag=True, help="Also where another operator has it.")
+@click.pass_obj
+def claim(settings: Settings, key: str, force: bool) -> Answer:
+    """Open a device and have it to yourself until you release it; calls are refused meanwhile. On record.
+
+    It ends with release, when the device goes away, and with the runtime.
+    """
+    data = settings.ask("hardware.claim", key=key, **({"force": True} if force else {}))
+    return Answer(data, lambda screen: screen.line(f"● {data['key']} is yours  ({data['lease']['lease_id']})"))
+
+
+@hardware.command()
+@click.argument("key")
+@click.option("--force", is_flag=True, help="Also where another operator has it.")
+@click.pass_obj
+def release(settings: Settings, key: str, force: bool) -> Answer:
+    """Let go of a device that was claimed; it is closed, and calls reach it again. On record."""
+    data = settings.ask("hardware.release", key=key, **({"force": True} if force else {}))
+    return Answer(data, lambda screen: screen.line(f"● {data['key']} is free again"))
+
+
+@hardware.command()
+@click.argument("name")
+@click.argument("fault")
+@click.pass_obj
+def simulate(settings: Settings, name: str, fault: str) -> Answer:
+    """Script what a simulated device (scale, relay, scanner) does, until it is told otherwise.
+
+    FAULT is none, unplug, flap, mute, garbage, partial, slow, twin, denied or busy.
+    """
+    data = settings.ask("hardware.simulate", name=name, fault=fault)
+    return Answer(data, lambda screen: screen.line(f"● SIM {data['name']}: {data['fault']}"))
+
+
+@hardware.command()
 @click.pass_obj
 def rescan(settings: Settings) -> Answer:
     """Look for devices now, and list them."""
@@ -78,7 +123,9 @@ def bind(settings: Settings, key: str, name: str | None, remove: bool) -> Answer
 def _show_list(screen: Screen, data: Mapping[str, Any]) -> None:
     rows = data["devices"]
     if rows:
-        screen.table(("", "NAME", "KEY", "WHAT", "STATE", "GEN", "IDENTITY", "WHY"), [_row(row) for row in rows])
+        screen.table(
+            ("", "NAME", "KEY", "WHAT", "STATE", "GEN", "IDENTITY", "OWNER", "WHY"), [_row(row) for row in rows]
+        )
     else:
         screen.line("no devices", "dim")
     for source in data["sources"]:
@@ -100,8 +147,27 @@ def _row(row: Mapping[str, Any]) -> Sequence[str | Text]:
         row["state"],
         str(row["generation"]),
         row["strength"] or "–",
+        row["owner"]["who"] if row["owner"] else "",
         row["reason"],
     )
+
+
+def _owner(owner: Mapping[str, Any] | None) -> str:
+    return f"{owner['who']} since {owner['since']}, epoch {owner['epoch']}" if owner else ""
+
+
+def _show_plan(screen: Screen, data: Mapping[str, Any]) -> None:
+    screen.table(("", "STEP", ""), [_step(step) for step in data["steps"]])
+    for step in data["steps"]:
+        if step["fix"]:
+            screen.block(step["fix"])
+    said = "it could be used" if data["ok"] else "it could not be used"
+    screen.line(f"{data['logical_id'] or data['key']}: {said}", "bold")
+
+
+def _step(step: Mapping[str, Any]) -> Sequence[str | Text]:
+    sign = Text("●", "green") if step["ok"] else Text("✗", "red")
+    return sign, step["step"], step["detail"]
 
 
 def _show_one(screen: Screen, data: Mapping[str, Any]) -> None:
@@ -115,7 +181,7 @@ def _show_one(screen: Screen, data: Mapping[str, Any]) -> None:
         "identity": data["strength"],
         "serial": data["serial"],
         "plugged into": data["topology"],
-        "owner": data["owner"],
+        "owner": _owner(data["owner"]),
         "why": data["reason"],
     }
     screen.table(("", ""), [(name, str(value)) for name, value in facts.items() if value])

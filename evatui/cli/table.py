@@ -112,6 +112,16 @@ _LINES = (
         ("hardware inspect scale.main", "hardware inspect serial:0403:6001:s.FT-1234"),
         "hardware.inspect",
     ),
+    Line("hardware plan", ("hardware plan scale.main",), "hardware.plan"),
+    Line("hardware claim", ("hardware claim scale.main", "hardware claim scale.main --force"), "hardware.claim"),
+    Line(
+        "hardware release", ("hardware release scale.main", "hardware release scale.main --force"), "hardware.release"
+    ),
+    Line(
+        "hardware simulate",
+        ("hardware simulate scale none", "hardware simulate scale unplug", "hardware simulate scale mute"),
+        "hardware.simulate",
+    ),
     Line("hardware rescan", ("hardware rescan",), "hardware.rescan"),
     Line(
         "hardware bind",

@@ -99,6 +99,12 @@ _ALL = (
     Command("hardware.list", "Every device: who it is, its state, and why it may not be used"),
     Command("hardware.inspect", "One device: identity, when it was plugged in, what the policy says"),
     Command("hardware.rescan", "Look for devices now"),
+    Command("hardware.plan", "What whoever wants to use a device would meet; nothing is opened"),
+    Command("hardware.claim", "Have a device to yourself, until you release it", Danger.DIALOG, True, True),
+    Command(
+        "hardware.release", "Let go of a device, or with force take it from whoever has it", Danger.DIALOG, True, True
+    ),
+    Command("hardware.simulate", "Script what a simulated device does wrong", Danger.PLAN, True, True),
     Command("hardware.bind", "Say which device a logical name means", Danger.DIALOG, effects=True),
     Command("skill.list", "The skills of all layers: which can be used, what each keeps from sight"),
     Command("skill.show", "One skill: its fields, its text, its other copies"),

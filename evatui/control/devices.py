@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import asdict
 from typing import Any
 
+from evatui.control.device_claims import claimed, planned, released, scripted
+from evatui.control.device_rows import device_whole, devices_listed
 from evatui.control.operator import CommandFailed
-from evatui.control.params import Params, read_flag, read_needed, read_text
+from evatui.control.params import Params, read_flag, read_needed, read_request_id, read_text
 from evatui.hardware.device import Device
-from evatui.hardware.lifecycle import DeviceState
 from evatui.kernel.model.call import Actor
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.text import clean_line
@@ -33,6 +33,10 @@ class Devices:
             "hardware.inspect": self._inspect,
             "hardware.rescan": self._rescan,
             "hardware.bind": self._bind,
+            "hardware.plan": self._plan,
+            "hardware.claim": self._claim,
+            "hardware.release": self._release,
+            "hardware.simulate": self._simulate,
         }
         self._runtime = runtime
         self._hardware = runtime.hardware
@@ -40,7 +44,7 @@ class Devices:
     async def listed(self) -> dict[str, Any]:
         """``{devices, sources}``, once what is plugged in has settled."""
         await self._looked()
-        return self._listed()
+        return devices_listed(self._hardware)
 
     async def _list(self, params: Params, actor: Actor) -> dict[str, Any]:
         return await self.listed()
@@ -48,26 +52,34 @@ class Devices:
     async def _inspect(self, params: Params, actor: Actor) -> dict[str, Any]:
         await self._looked()
         device = self._known(read_needed(params, "key"))
-        kept, seen = device.kept, device.identity.sighting
-        return {
-            **_row(device),
-            "fingerprint": device.identity.fingerprint,
-            "vendor_id": _hex(seen.vendor),
-            "product_id": _hex(seen.product),
-            "serial": seen.serial or None,
-            "topology": seen.topology or None,
-            "interface": seen.interface or None,
-            "usage": seen.usage or None,
-            "maker": seen.maker,
-            "first_seen": kept.first_seen if kept else None,
-            "last_seen": kept.last_seen if kept else None,
-            "history": [asdict(link) for link in reversed(kept.links)] if kept else [],
-        }
+        return device_whole(self._hardware, device)
 
     async def _rescan(self, params: Params, actor: Actor) -> dict[str, Any]:
         await self._hardware.open()
         await self._hardware.rescan(SETTLE_S)
-        return self._listed()
+        return devices_listed(self._hardware)
+
+    async def _plan(self, params: Params, actor: Actor) -> dict[str, Any]:
+        await self._looked()
+        return await planned(self._hardware, self._known(read_needed(params, "key")))
+
+    async def _claim(self, params: Params, actor: Actor) -> dict[str, Any]:
+        await self._looked()
+        device, force = self._known(read_needed(params, "key")), read_flag(params, "force")
+        return await claimed(self._hardware, device, actor, read_request_id(params), force)
+
+    async def _release(self, params: Params, actor: Actor) -> dict[str, Any]:
+        await self._looked()
+        device = self._known(read_needed(params, "key"))
+        return released(self._hardware, device, actor, read_flag(params, "force"))
+
+    async def _simulate(self, params: Params, actor: Actor) -> dict[str, Any]:
+        """``{name, fault}``"""
+        told = scripted(self._runtime.simulators, read_needed(params, "name"), read_needed(params, "fault"))
+        self._runtime.registry.journal.write(Code.DEVICE_SIMULATED, Outcome.OK, actor, **told)
+        await self._hardware.open()
+        await self._hardware.rescan(SETTLE_S)
+        return told
 
     async def _bind(self, params: Params, actor: Actor) -> dict[str, Any]:
         """``{key, logical_id, was}``: the device as it is called from now on, and the name that it had before."""
@@ -107,12 +119,6 @@ class Devices:
         await self._hardware.open()
         await self._hardware.settled(SETTLE_S)
 
-    def _listed(self) -> dict[str, Any]:
-        fleet = self._hardware.fleet
-        rows = [*map(_row, fleet.devices)]
-        rows += [_missing(print_, name, fleet.generation(print_)) for print_, name in fleet.missing]
-        return {"devices": rows, "sources": [asdict(health) for health in self._hardware.sources]}
-
     def _known(self, wanted: str) -> Device:
         """By key, by fingerprint, or by its name."""
         for device in self._hardware.fleet.devices:
@@ -122,43 +128,3 @@ class Devices:
         raise CommandFailed(
             ErrorKind.DEVICE_NOT_FOUND, f"no device {clean_line(wanted, 200)} is there", suggestion="eva hardware list"
         )
-
-
-def _row(device: Device) -> dict[str, Any]:
-    identity = device.identity
-    return {
-        "key": identity.key,
-        "logical_id": identity.logical_id,
-        "bus": identity.sighting.bus.value,
-        "state": device.state.value,
-        "strength": identity.strength.value,
-        "simulated": identity.sighting.simulated,
-        "generation": device.generation,
-        "owner": None,
-        "reason": device.reason,
-        "fix": device.fix,
-        "name": identity.sighting.name,
-        "since": device.since,
-    }
-
-
-def _missing(fingerprint: str, name: str, generation: int) -> dict[str, Any]:
-    bus = fingerprint.partition(":")[0]
-    return {
-        "key": fingerprint,
-        "logical_id": name,
-        "bus": bus,
-        "state": DeviceState.ABSENT.value,
-        "strength": None,
-        "simulated": bus == "sim",
-        "generation": generation,
-        "owner": None,
-        "reason": "it is not plugged in",
-        "fix": "",
-        "name": "",
-        "since": None,
-    }
-
-
-def _hex(number: int | None) -> str | None:
-    return f"{number:04x}" if number is not None else None

@@ -41,7 +41,7 @@ _BY_KIND = {
     ErrorKind.INVALID_RESPONSE: Exit.HANDLER,
     ErrorKind.HOST_ERROR: Exit.HANDLER,
     ErrorKind.INTERNAL: Exit.INTERNAL,
-    ErrorKind.DEVICE_NOT_FOUND: Exit.UNAVAILABLE,
+    **{kind: Exit.UNAVAILABLE for kind in ErrorKind if kind.name.startswith("DEVICE_")},
 }
 
 

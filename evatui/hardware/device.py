@@ -41,6 +41,7 @@ class Change:
     new: DeviceState
     generation: int
     cause: str
+    at: str
     known: bool = False
     """Nothing happened: it was like that before the runtime started."""
 
@@ -94,6 +95,8 @@ class Device:
                 self.due = None
                 self._attach(now)
                 self._go(DeviceState.PRESENT, "settled", now)
+            case state if state in HELD and (refused := _refused(judge(identity))):
+                self._go(DeviceState.PRESENT, refused, now)
             case state if anew and state in HELD:
                 self.gone("plugged in anew", now)
                 self._settle("plugged in", now)
@@ -101,7 +104,7 @@ class Device:
                 self._detach("plugged in anew", now)
                 self._plugged = now.monotonic
                 self._attach(now)
-                self._tell(state, "plugged in anew")
+                self._tell(state, "plugged in anew", now)
         self._judge(judge(identity), now)
 
     def missed(self, now: Moment) -> None:
@@ -120,6 +123,11 @@ class Device:
             expected = self.identity.logical_id is not None
             self.due = now.monotonic + TTL_S if expected else None
             self._go(DeviceState.LOST if expected else DeviceState.ABSENT, cause, now)
+
+    def take(self, state: DeviceState, cause: str, now: Moment) -> None:
+        """Whoever has it says how far it has come: one of `HELD`, or `PRESENT` when it is let go of."""
+        if state is not self.state:
+            self._go(state, cause, now)
 
     def disable(self, now: Moment) -> None:
         """The policy wants no devices at all."""
@@ -173,10 +181,15 @@ class Device:
         check_edge(self.state, new)
         old, self.state, self.since = self.state, new, now.at
         self.reason, self.fix = (cause, "") if new not in THERE else ("", "")
-        self._tell(old, cause)
+        self._tell(old, cause, now)
 
-    def _tell(self, old: DeviceState, cause: str) -> None:
-        self._told(Change(self, old, self.state, self.generation, cause, self._known))
+    def _tell(self, old: DeviceState, cause: str, now: Moment) -> None:
+        self._told(Change(self, old, self.state, self.generation, cause, now.at, self._known))
+
+
+def _refused(verdict: Verdict) -> str:
+    """Why whoever has it must let go of it. That it could not be opened once more is no reason."""
+    return "" if verdict.state in (DeviceState.AUTHORIZED, DeviceState.NO_ACCESS) else verdict.reason
 
 
 def _closed(links: tuple[Link, ...], reason: str, at: str) -> tuple[Link, ...]:

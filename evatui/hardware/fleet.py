@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from evatui.hardware.device import Change, Device, Moment
 from evatui.hardware.identity import Identity, identify
 from evatui.hardware.lifecycle import DeviceState
+from evatui.hardware.matching import Match, named
 from evatui.hardware.rules import Rules
 from evatui.hardware.sighting import Sighting
 from evatui.kernel.storage.device_book import KeptDevice
@@ -20,6 +21,8 @@ class Fleet:
     def __init__(self, told: Callable[[Change], None]) -> None:
         self.bindings: dict[str, str] = {}
         """Fingerprints to logical ids."""
+        self.matches: dict[str, Match] = {}
+        """What adapters expect, by their ids."""
         self._told = told
         self._kept: dict[str, KeptDevice] = {}
         self._devices: dict[str, dict[str, Device]] = {}
@@ -54,7 +57,7 @@ class Fleet:
         """``source`` has looked, and sees ``sightings``."""
         self._last[source] = sightings
         found = self._devices.setdefault(source, {})
-        there: dict[str, Identity] = {one.fingerprint: one for one in identify(sightings, self.bindings)}
+        there = {one.fingerprint: one for one in self._identified(sightings)}
         for fingerprint, device in found.items():
             if fingerprint not in there:
                 device.missed(now)
@@ -69,10 +72,13 @@ class Fleet:
         """What the sources saw last, under the names and rules of now."""
         for source, sightings in self._last.items():
             found = self._devices[source]
-            for identity in identify(sightings, self.bindings):
+            for identity in self._identified(sightings):
                 device = found.get(identity.fingerprint)
                 if device is not None:
                     device.seen(identity, rules.judge, now)
+
+    def _identified(self, sightings: Sequence[Sighting]) -> list[Identity]:
+        return named(identify(sightings, self.bindings), self.matches.values(), set(self.bindings.values()))
 
     def disable(self, source: str, now: Moment) -> None:
         self._last.pop(source, None)

@@ -10,16 +10,21 @@ from functools import partial
 from typing import Any, Final
 
 from evatui.hardware.device import Change, Device, Moment
+from evatui.hardware.dialect import Dialect
 from evatui.hardware.fleet import Fleet
 from evatui.hardware.lifecycle import DeviceState
+from evatui.hardware.matching import Match
 from evatui.hardware.rules import Rules, rules_of
 from evatui.hardware.sources.looking import Look, Looking
 from evatui.hardware.sources.source import Source
+from evatui.hardware.station import Lease
 from evatui.hardware.telling import Telling
+from evatui.hardware.using import Using
 from evatui.kernel.admission.policy import Policy
+from evatui.kernel.model.call import Actor
 from evatui.kernel.model.clock import Clock, rfc3339
 from evatui.kernel.storage.database import StorageError
-from evatui.kernel.storage.device_book import Binding, DeviceBook
+from evatui.kernel.storage.device_book import Binding, Claim, DeviceBook
 
 __all__ = ["Hardware", "SourceHealth"]
 
@@ -51,6 +56,8 @@ class Hardware:
         clock: Clock,
     ) -> None:
         self.fleet = Fleet(self._told)
+        self.using = Using(sources, lambda: self.fleet.devices, self.judge, telling, lambda: self.now)
+        self.using.ended = self._unclaim
         self._lookings = [Looking(source) for source in sources]
         self._health = {source.name: SourceHealth(source.name, source.bus.value) for source in sources}
         self._book = book
@@ -87,7 +94,11 @@ class Hardware:
             raise
 
     async def _open(self) -> None:
-        kept, bindings = await asyncio.to_thread(lambda: (self._book.devices(), self._book.bindings()))
+        kept, bindings, orphans = await asyncio.to_thread(
+            lambda: (self._book.devices(), self._book.bindings(), self._book.orphans())
+        )
+        for orphan in orphans:
+            self._telling.orphan(orphan)
         self.fleet.remember(kept, {one.fingerprint: one.logical_id for one in bindings})
         self._tasks = [asyncio.create_task(self._follow(looking)) for looking in self._lookings]
 
@@ -114,18 +125,56 @@ class Hardware:
         binding = Binding(fingerprint=device.identity.fingerprint, logical_id=logical_id, at=self.now.at, actor=actor)
         await asyncio.to_thread(self._book.bind, binding)
         self.fleet.bindings[binding.fingerprint] = logical_id
-        self.fleet.again(self.rules, self.now)
+        self.judge()
 
     async def unbind(self, fingerprint: str) -> None:
         """Raises `StorageError`."""
         await asyncio.to_thread(self._book.unbind, fingerprint)
         self.fleet.bindings.pop(fingerprint, None)
+        self.judge()
+
+    def expect(self, adapter_id: str, match: Match | None, dialect: Dialect | None) -> None:
+        """An adapter speaks for the device that it describes; None: it does so no more."""
+        before = self.fleet.matches.pop(adapter_id, None)
+        if before is not None:
+            self.using.speaks(before.logical_id, None)
+        if match is not None:
+            self.fleet.matches[adapter_id] = match
+            self.using.speaks(match.logical_id, dialect)
+        self.judge()
+
+    def judge(self) -> None:
+        """Every device as it was seen last, under the names and rules of now."""
         self.fleet.again(self.rules, self.now)
+
+    async def claim(self, device: Device, actor: Actor, request_id: str, *, force: bool) -> Lease:
+        """Raises `Trouble`, and `StorageError` where it cannot be written down that it is held: then it is not."""
+        lease = await self.using.claim(device, actor, request_id, force=force)
+        claim = Claim(
+            fingerprint=device.identity.fingerprint,
+            lease_id=lease.lease_id,
+            at=lease.granted_at,
+            actor=lease.owner.who,
+        )
+        try:
+            await asyncio.to_thread(self._book.claim, claim)
+        except StorageError:
+            self.using.release(device, actor, force=True)
+            raise
+        return lease
+
+    def _unclaim(self, lease: Lease) -> None:
+        def forget() -> None:
+            with contextlib.suppress(StorageError):  # the next start then finds it, and says so
+                self._book.unclaim(lease.lease_id)
+
+        self._telling.later(forget)
 
     async def close(self) -> None:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self.using.close()
         for looking in self._lookings:
             looking.close()
 
@@ -170,6 +219,7 @@ class Hardware:
 
     def _told(self, change: Change) -> None:
         self._telling.device(change)
+        self.using.told(change)
         if change.device.kept is not None:
             self._unwritten[change.device.identity.fingerprint] = change.device
 

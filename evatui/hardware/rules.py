@@ -30,6 +30,8 @@ class Rules:
     buses: frozenset[str] = frozenset()
     quarantine: bool = True
     simulators: bool = False
+    denied: tuple[str, ...] = ()
+    """Names under which no device is called, patterns among them."""
 
     def looks_for(self, bus: Bus) -> bool:
         """Devices of other buses are seen too, and refused: but nobody simulates one for that."""
@@ -63,4 +65,5 @@ def rules_of(settings: Mapping[str, Any] | None) -> Rules:
         buses=frozenset(block["allowed_buses"]),
         quarantine=block["quarantine_unknown_devices"],
         simulators=block["simulators"],
+        denied=tuple(block["denied_capabilities"]),
     )

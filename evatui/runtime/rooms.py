@@ -16,6 +16,7 @@ from evatui.extensions.skills.layers import layers_of
 from evatui.extensions.skills.local import user_local
 from evatui.extensions.skills.skills import Skills
 from evatui.hardware.hardware import Hardware
+from evatui.hardware.simulators.simulators import Simulators
 from evatui.hardware.sources.hid_devices import HidDevices
 from evatui.hardware.sources.serial_ports import SerialPorts
 from evatui.hardware.telling import Telling
@@ -204,8 +205,16 @@ class Rooms:
         self.trials = Trials(self.registry, self.operations, self._restoring, state, clock)
         self.calls = Calls(self.registry, host, audit, clock, in_force, layout.name)
         self.cancelling = Cancelling(self.calls, self._journal, clock)
+        self.simulators = Simulators()
+        self.hardware = Hardware(
+            (SerialPorts(), HidDevices(), self.simulators),
+            DeviceBook(database),
+            lambda: self.reloader.policy,
+            Telling(self.bus, self._journal),
+            clock,
+        )
         self.providers = Providers(
-            Adapters(outside.http, names, self.bus),
+            Adapters(outside.http, names, self.bus, self.hardware),
             self.trust,
             ToolBook(database),
             News(self._journal, audit, self.bus, clock),
@@ -220,13 +229,6 @@ class Rooms:
         self.approvals = Approvals(self.registry, self.reloader, self.gate, self.providers, clock)
         self.calls.observers += [self.canaries.observe, self.trials.observe]
         self.shadow = shadow
-        self.hardware = Hardware(
-            (SerialPorts(), HidDevices()),
-            DeviceBook(database),
-            lambda: self.reloader.policy,
-            Telling(self.bus, self._journal),
-            clock,
-        )
         layers = layers_of(layout, home, bundled_skills())
         self.skills = Skills(layers, lambda: user_local(self.policy), os.environ, self.bus.emit)
         self._keeper = Keeper(layout.state_dir, lock, audit, folder.databases)

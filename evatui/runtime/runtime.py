@@ -194,7 +194,6 @@ class Runtime(Rooms):
             await self.watch.close()
         await _ended(self._watching)
         await _ended(self._beating)
-        await self.hardware.close()
         await self.reloader.close()
         self.calls.observers.clear()  # how calls end from now on promotes nothing, and brings nothing back
         await self.canaries.close()
@@ -203,6 +202,7 @@ class Runtime(Rooms):
         within_ms = self.layout.runtime.shutdown_timeout_ms if within_ms is None else within_ms
         cut = await self.registry.close(within_ms)
         await self.providers.close(within_ms / 1000)
+        await self.hardware.close()
         self.bus.emit("/runtime/stopped", {"cut": cut, "at": rfc3339(self.clock.now())})
         if self._watching is not None:
             self._journal.write(Code.RUNTIME_STOPPED, Outcome.OK, KERNEL, cut=cut)

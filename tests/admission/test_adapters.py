@@ -34,7 +34,7 @@ BLOCKS = {
     "http": "http: {url: 'https://api.example.org/x', headers: {Authorization: {credential: TOKEN}}}",
     "eventbus": "eventbus: {request_topic: /jobs/request, reply_topic: /jobs/reply}",
     "skill": "skill: {name: lint}",
-    "hardware": "hardware: {match: {}}",
+    "hardware": "hardware: {bus: sim, identity: {logical_name: scale.main}}",
 }
 
 

@@ -18,7 +18,10 @@ from evatui.kernel.workspace.snapshot import take_snapshot
 from tests.bundled.harness import ROOT
 
 READS = {"config-validate", "repo-summary", "project-summary", "agent-explain", "config-inspect"}
-ASKS = {"project-summary": Adapters(capabilities=("repo.summary", "config.validate_project"))}
+ASKS = {
+    "project-summary": Adapters(capabilities=("repo.summary", "config.validate_project")),
+    "scale-report": Adapters(capabilities=("scale.weight.read",), providers=("scale-main",)),
+}
 
 
 @pytest.fixture(scope="module")

@@ -21,9 +21,10 @@ from evatui.cli.words import eva
 from evatui.control.bundle import init_workspace
 from evatui.control.commands import COMMANDS
 from evatui.control.kernel import Kernel
-from evatui.control.opening import layout_of, start_kernel
-from evatui.kernel.model.call import KERNEL
+from evatui.control.opening import layout_of, operator_actor, start_kernel
+from evatui.kernel.model.call import CallerType
 
+ANN = operator_actor(CallerType.CLI)
 OK, INVALID, UNAVAILABLE, USAGE = 0, 2, 4, 64
 CONFLICTS = {"capability rollback", "capability promote", "capability abort", "capability pause", "capability resume"}
 """There is nothing that they could do it to in a workspace where nothing has happened."""
@@ -37,8 +38,8 @@ NONE_THERE = (
     "mcp approve",
 )
 ANSWERS = dict.fromkeys((*CONFLICTS, *NONE_THERE), INVALID)
-ANSWERS |= dict.fromkeys(("hardware inspect", "hardware bind"), UNAVAILABLE)
-"""No such device is plugged in."""
+ANSWERS |= {"hardware bind": UNAVAILABLE, "hardware release": INVALID}
+"""No such device is plugged in, and nobody has claimed one."""
 LOG = {"audit tail", "audit query", "audit verify", "audit export"}
 MADE = {
     "init": ("demo",),
@@ -166,12 +167,14 @@ def test_with_a_runtime(
         for _ in range(others):
             stack.enter_context(Client(runtime))
         if line.words == "capability undo":
-            asyncio.run_coroutine_threadsafe(ordered(runtime, "disable"), runtime._loop).result()
+            ordered(runtime, "capability.disable", id="topic-normalize")
         code, said = ended(line, capsys, monkeypatch, ground)
     expected = UNAVAILABLE if line.words == "serve" else ANSWERS.get(line.words, OK)
     assert code == expected, said
     if line.asks and COMMANDS[line.asks].order:
-        asyncio.run_coroutine_threadsafe(ordered(runtime, "enable"), runtime._loop).result()
+        ordered(runtime, "capability.enable", id="topic-normalize")
+    if line.words == "hardware claim":
+        ordered(runtime, "hardware.release", key="scale.main")
 
 
 @pytest.mark.parametrize("line", LINES)
@@ -204,9 +207,9 @@ def test_in_a_broken_workspace(
         assert said[0]["error"]["context"]["diagnostics"][0]["spans"][0]["file"] == "eva.yaml"
 
 
-async def ordered(runtime: Kernel, what: str) -> None:
+def ordered(runtime: Kernel, command: str, **params: str) -> None:
     assert runtime.desk is not None
-    await runtime.desk.run(f"capability.{what}", {"id": "topic-normalize"}, KERNEL)
+    asyncio.run_coroutine_threadsafe(runtime.desk.run(command, params, ANN), runtime._loop).result()
 
 
 class Client:

@@ -10,11 +10,12 @@ import pytest
 from evatui.control.opening import OpenMode
 from evatui.control.operator import CommandFailed, Operator
 from evatui.kernel.model.errors import ErrorKind
-from tests.control.crowd import opened
+from tests.control.crowd import ANN, opened
 from tests.support.ports import Ports
 from tests.support.workspaces import GREETER, write
 
 STRONG = "serial:0403:6001:s.FT-EVA-1"
+SIM = "sim:1209:e7a0:sim.scale"
 WEAK = "serial:0403:6001:t.1-2"
 
 
@@ -43,13 +44,17 @@ async def test_what_is_plugged_in_is_listed_with_the_reason_why_it_may_not_be_us
     operator: Operator, tmp_path: Path
 ) -> None:
     found = await operator.run("hardware.list")
-    rows = {row["key"]: row for row in found["devices"]}
+    rows = {row["key"]: row for row in found["devices"] if not row["simulated"]}
     assert {key: (row["state"], row["strength"], row["generation"]) for key, row in rows.items()} == {
         STRONG: ("quarantined", "strong", 1),
         WEAK: ("quarantined", "weak", 1),
     }
     assert rows[WEAK]["fix"] == f"eva hardware bind {WEAK} NAME"
-    assert {source["name"]: source["problem"] for source in found["sources"]} == {"serial": "", "hidraw": ""}
+    assert {source["name"]: source["problem"] for source in found["sources"]} == {
+        "serial": "",
+        "hidraw": "",
+        "simulators": "",
+    }
     assert str(tmp_path) not in str(found) + str(await operator.run("hardware.inspect", key=STRONG))
 
 
@@ -92,7 +97,7 @@ async def test_a_source_that_fails_leaves_the_last_good_list_and_says_so(operato
     await operator.run("hardware.list")
     ports.problem = TypeError("/dev/ttyUSB0 went away")
     found = await operator.run("hardware.rescan")
-    assert [row["key"] for row in found["devices"]] == [STRONG, WEAK]
+    assert [row["key"] for row in found["devices"] if not row["simulated"]] == [STRONG, WEAK]
     assert next(source for source in found["sources"] if source["name"] == "serial")["problem"] == "TypeError"
     checks = {check["name"]: check for check in (await operator.run("doctor"))["checks"]}
     assert (checks["devices"]["ok"], checks["devices"]["detail"]) == (False, "serial: TypeError")
@@ -111,7 +116,7 @@ async def test_whoever_only_looks_waits_until_it_has_settled_and_names_are_kept(
     with pytest.raises(CommandFailed, match="read-only"):
         await reader.run("hardware.bind", key=WEAK, name="x")
     await reader.close()
-    assert {row["logical_id"]: (row["state"], row["generation"]) for row in rows} == {
+    assert {row["logical_id"]: (row["state"], row["generation"]) for row in rows if not row["simulated"]} == {
         "scale.main": ("authorized", 1),
         None: ("quarantined", 1),
     }
@@ -133,4 +138,44 @@ async def test_the_policy_decides_what_is_looked_for_and_allowed(tmp_path: Path)
     reader = await opened(root, OpenMode.READ)
     found = await reader.run("hardware.list")
     await reader.close()
-    assert (found["devices"], [source["looking"] for source in found["sources"]]) == ([], [False, False])
+    assert (found["devices"], [source["looking"] for source in found["sources"]]) == ([], [False, False, False])
+
+
+async def test_a_plan_says_what_a_claim_would_meet_and_opens_nothing(operator: Operator) -> None:
+    plan = await operator.run("hardware.plan", key=STRONG)
+    steps = {step["step"]: step for step in plan["steps"]}
+    assert (plan["ok"], [*steps]) == (False, ["policy", "access", "lease", "other programs", "open"])
+    assert steps["policy"]["fix"] == f"eva hardware bind {STRONG} NAME"
+    plan = await operator.run("hardware.plan", key=SIM)
+    assert (plan["ok"], plan["steps"][-1]["detail"]) == (True, "not tried: a plan opens nothing")
+
+
+async def test_a_claim_is_shown_kept_from_others_and_released(operator: Operator) -> None:
+    lease = (await operator.run("hardware.claim", key=SIM))["lease"]
+    row = await operator.run("hardware.inspect", key=SIM)
+    assert (row["state"], row["owner"]["who"], row["owner"]["lease_id"]) == ("online", ANN.id, lease["lease_id"])
+    with pytest.raises(CommandFailed, match=f"{ANN.id} has claimed") as failed:
+        await operator.run("hardware.claim", key=SIM)
+    assert (failed.value.kind, failed.value.retryable) == (ErrorKind.DEVICE_BUSY, True)
+    assert failed.value.suggestion == f"eva hardware plan {SIM}"
+    await operator.run("hardware.release", key=SIM)
+    with pytest.raises(CommandFailed, match="nobody has claimed"):
+        await operator.run("hardware.release", key=SIM)
+    row = await operator.run("hardware.inspect", key=SIM)
+    assert (row["state"], row["owner"]) == ("authorized", None)
+    async with asyncio.timeout(60):
+        while True:
+            codes = [row["code"] for row in (await operator.run("audit.tail", limit=50))["records"]]
+            if {"device.claimed", "device.released"} <= {*codes}:
+                break
+
+
+async def test_a_simulated_device_does_what_it_is_told_and_a_real_one_is_nobodys_to_tell(operator: Operator) -> None:
+    await operator.run("hardware.simulate", name="scale", fault="twin")
+    rows = (await operator.run("hardware.list"))["devices"]
+    assert [row["state"] for row in rows if "scale" in row["key"]] == ["ambiguous", "ambiguous"]
+    await operator.run("hardware.simulate", name="scale", fault="none")
+    for name, fault, kind in (("ttyUSB0", "mute", "DeviceNotFound"), ("scale", "explode", "InvalidInput")):
+        with pytest.raises(CommandFailed) as failed:
+            await operator.run("hardware.simulate", name=name, fault=fault)
+        assert failed.value.kind == kind

@@ -6,12 +6,14 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import Any
 
 from evatui.hardware.sighting import Bus, Sighting
 from evatui.hardware.sources.node import look_at_node
+from evatui.hardware.trouble import Trouble
+from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.text import clean_line
 
 __all__ = ["HidDevices"]
@@ -32,6 +34,9 @@ class HidDevices:
         for entry in library.enumerate():
             grouped.setdefault(entry["path"], []).append(entry)
         return [_sighting(path, entries) for path, entries in grouped.items()]
+
+    def reach(self, sighting: Sighting) -> tuple[str, Callable[[], None]]:
+        raise Trouble(ErrorKind.UNAVAILABLE, "HID devices are listed and named, but not opened by this version")
 
 
 def _sighting(path: bytes, entries: Iterable[dict[str, Any]]) -> Sighting:

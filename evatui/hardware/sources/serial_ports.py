@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Any
 
 from evatui.hardware.sighting import Bus, Sighting
@@ -22,6 +23,13 @@ class SerialPorts:
         from serial.tools import list_ports
 
         return [_sighting(port) for port in list_ports.comports()]
+
+    def reach(self, sighting: Sighting) -> tuple[str, Callable[[], None]]:
+        return sighting.path, _nothing
+
+
+def _nothing() -> None:
+    """There is nothing but the port."""
 
 
 def _sighting(port: Any) -> Sighting:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 from evatui.hardware.sighting import Bus, Sighting
@@ -17,4 +18,8 @@ class Source(Protocol):
 
     def scan(self) -> list[Sighting]:
         """What is there now. Blocking; opens nothing; may raise whatever its library does."""
+        ...
+
+    def reach(self, sighting: Sighting) -> tuple[str, Callable[[], None]]:
+        """What opens a device that it saw, and what is to be called when that is closed. Blocking; raises `Trouble`."""
         ...

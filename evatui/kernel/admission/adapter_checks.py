@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from evatui.kernel.admission.adapter_rules import TRANSPORTS
+from evatui.kernel.admission.hardware_rules import without_command
 from evatui.kernel.admission.manifest import permissions
 from evatui.kernel.admission.report import Fault, Pointer, Report
 from evatui.kernel.model.adapter import KERNEL_PROVIDER, MCP_NAMES, SEPARATOR, secrets_of
@@ -35,7 +36,7 @@ def check_transport(raw: Mapping[str, Any], report: Report) -> None:
         _check_permissions(transport, raw, block, report)
     if fold(raw.get("id", "")) == KERNEL_PROVIDER:
         report.fault(Fault.FORM, f"the id {KERNEL_PROVIDER} is the kernel's own", ("id",))
-    if transport not in ("mcp", "skill", "hardware") and not raw.get("capabilities"):
+    if transport not in ("mcp", "skill") and not raw.get("capabilities"):
         report.fault(Fault.MISSING, "capabilities is empty: nobody could call it", ("capabilities",))
 
 
@@ -51,6 +52,9 @@ def names_of(raw: Mapping[str, Any]) -> tuple[str, ...]:
 def _check_block(transport: str, raw: Mapping[str, Any], block: Mapping[str, Any], report: Report) -> None:
     if transport == "mcp":
         _check_mcp(raw, block, report)
+    for name in without_command(raw) if transport == "hardware" and not report.failed else ():
+        message = f"protocol.commands does not say what is sent for {name}"
+        report.fault(Fault.MISSING, message, (transport, "protocol"))
     if block.get("command"):
         _check_command(block["command"], (transport, "command"), report)
     for key in ("request_topic", "reply_topic") if transport == "eventbus" else ():

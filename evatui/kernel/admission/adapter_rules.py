@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from evatui.kernel.admission.entries import CREDENTIAL
+from evatui.kernel.admission.hardware_rules import HARDWARE
 from evatui.kernel.admission.manifest_rules import ID, PERMISSIONS, SCHEMA
 from evatui.kernel.admission.records import Field, ListOf, MapOf, Record
 from evatui.kernel.admission.rules import Choice, Flag, Free, Integer, Nullable, Rule, Text
@@ -73,7 +74,7 @@ _BLOCKS: dict[str, Rule] = {
     "http": _HTTP,
     "eventbus": _EVENTBUS,
     "skill": _SKILL,
-    "hardware": Free(),
+    "hardware": HARDWARE,
 }
 _CONTRACT = Record(
     {

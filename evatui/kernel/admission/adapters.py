@@ -23,7 +23,7 @@ from evatui.kernel.workspace.yaml import YamlProblem
 
 __all__ = ["UNSUPPORTED", "AdaptersResult", "apart", "load_adapters"]
 
-UNSUPPORTED = ("skill", "hardware")
+UNSUPPORTED = ("skill",)
 """Transports that manifests may name and nothing serves yet."""
 Read = Callable[[Sequence[str]], Sequence[SourceFile | FileProblem]]
 """Schema files by their paths, in this order."""

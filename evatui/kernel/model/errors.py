@@ -32,6 +32,17 @@ class ErrorKind(StrEnum):
     INTERNAL = "Internal"
 
     DEVICE_NOT_FOUND = "DeviceNotFound"
+    DEVICE_UNAUTHORIZED = "DeviceUnauthorized"
+    DEVICE_AMBIGUOUS = "DeviceAmbiguous"
+    DEVICE_BUSY = "DeviceBusy"
+    DEVICE_DISCONNECTED = "DeviceDisconnected"
+    DEVICE_NO_ACCESS = "DeviceNoAccess"
+    DEVICE_OPEN_FAILED = "DeviceOpenFailed"
+    DEVICE_HANDSHAKE_FAILED = "DeviceHandshakeFailed"
+    DEVICE_PROTOCOL_ERROR = "DeviceProtocolError"
+    DEVICE_FRAME_TOO_LARGE = "DeviceFrameTooLarge"
+    DEVICE_WRITE_UNKNOWN = "DeviceWriteUnknown"
+    DEVICE_STALE_GENERATION = "DeviceStaleGeneration"
 
 
 class Origin(StrEnum):

@@ -9,7 +9,7 @@ from typing import Final
 
 from evatui.kernel.storage.database import Database
 
-__all__ = ["Binding", "DeviceBook", "KeptDevice", "Link"]
+__all__ = ["Binding", "Claim", "DeviceBook", "KeptDevice", "Link"]
 
 _MAX_DEVICES: Final = 1_000
 
@@ -40,6 +40,16 @@ class KeptDevice:
 class Binding:
     fingerprint: str
     logical_id: str
+    at: str
+    actor: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """An operator's hold on a device."""
+
+    fingerprint: str
+    lease_id: str
     at: str
     actor: str
 
@@ -104,6 +114,24 @@ class DeviceBook:
     def unbind(self, fingerprint: str) -> None:
         with self._database.transaction() as rows:
             rows.execute("DELETE FROM bindings WHERE fingerprint = ?", (fingerprint,))
+
+    def claim(self, claim: Claim) -> None:
+        with self._database.transaction() as rows:
+            rows.execute(
+                "INSERT OR REPLACE INTO claims VALUES (?, ?, ?, ?)",
+                (claim.fingerprint, claim.lease_id, claim.at, claim.actor),
+            )
+
+    def unclaim(self, lease_id: str) -> None:
+        with self._database.transaction() as rows:
+            rows.execute("DELETE FROM claims WHERE lease_id = ?", (lease_id,))
+
+    def orphans(self) -> list[Claim]:
+        """At a start: the claims of a runtime that died with them. They are forgotten."""
+        with self._database.transaction() as rows:
+            found = rows.execute("SELECT fingerprint, lease_id, at, actor FROM claims").fetchall()
+            rows.execute("DELETE FROM claims")
+        return [Claim(fingerprint=one, lease_id=lease, at=at, actor=actor) for one, lease, at, actor in found]
 
 
 def _links(device: KeptDevice) -> str:

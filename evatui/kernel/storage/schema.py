@@ -147,6 +147,14 @@ STATE: Final = (
         actor TEXT NOT NULL
     ) WITHOUT ROWID;
     """,
+    """
+    CREATE TABLE claims (
+        fingerprint TEXT PRIMARY KEY,
+        lease_id TEXT NOT NULL,
+        at TEXT NOT NULL,
+        actor TEXT NOT NULL
+    ) WITHOUT ROWID;
+    """,
 )
 """Of ``state.db``. The step at index n leads from schema n to n + 1; a step that was published is never changed."""
 

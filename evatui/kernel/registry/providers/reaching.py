@@ -26,6 +26,9 @@ _ENDPOINT = (
     "allow_loopback",
     "request_topic",
     "reply_topic",
+    "bus",
+    "match",
+    "identity",
 )
 _LISTS = ("tools", "resources", "prompts")
 
@@ -47,6 +50,8 @@ def part_of_adapter(adapter: Adapter, policy: Policy) -> Part | None:
     if block.get("url"):
         power["network"] = {"hosts": [urlsplit(block["url"]).hostname or ""], "methods": [block.get("method", "POST")]}
         power["url"] = block["url"]
+    if adapter.transport == "hardware" and block["bus"] != "sim":
+        power["devices"] = {block["identity"]["logical_name"]: {"bus": block["bus"], **block["match"]}}
     secrets = secrets_of(block)
     if secrets:
         power["env"] = list(secrets)

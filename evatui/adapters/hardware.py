@@ -1,0 +1,98 @@
+"""The transport ``hardware``: a device answers, which is spoken to by its name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evatui.hardware.device import Device
+from evatui.hardware.dialect import Dialect
+from evatui.hardware.hardware import Hardware
+from evatui.hardware.lifecycle import HELD, DeviceState
+from evatui.hardware.matching import match_of
+from evatui.hardware.station import Owner
+from evatui.hardware.trouble import Trouble
+from evatui.kernel.host.ports import Invocation, NotSent, WayState
+from evatui.kernel.model.adapter import Adapter
+from evatui.kernel.model.errors import ErrorKind, failure
+from evatui.kernel.model.permissions import covers_name
+from evatui.kernel.model.text import clean_line
+from evatui.kernel.model.tools import ServerInfo
+
+__all__ = ["HardwareWay"]
+
+_SETTLE_S = 3.0
+_MARGIN_S = 0.02
+"""The device's own deadline comes first: a call that is cut from outside costs the open connection."""
+
+
+class HardwareWay:
+    """``logical_id`` and ``expected_generation`` of a payload say which device is meant, and which connection of it;
+    the rest is for the device. The answer always says whether it is simulated."""
+
+    server: ServerInfo | None = None
+
+    def __init__(self, adapter: Adapter, hardware: Hardware) -> None:
+        self._hardware = hardware
+        self.adjust(adapter)
+
+    @property
+    def state(self) -> WayState:
+        try:
+            device = self._hardware.using.named(self._name)
+        except Trouble:
+            return WayState("idle")
+        if device.state in HELD:
+            return WayState("up")
+        if device.state is DeviceState.AUTHORIZED:
+            return WayState("idle")
+        return WayState("down", f"{self._name} is {device.state}")
+
+    def target(self, invocation: Invocation) -> str:
+        payload = invocation.payload
+        if not isinstance(payload, dict):
+            raise NotSent(ErrorKind.INVALID_INPUT, "the payload must be an object", retryable=False)
+        wanted = payload.get("logical_id", self._name)
+        if wanted != self._name:
+            message = f"{self._adapter.id} speaks for {self._name}, not for {clean_line(str(wanted), 128)}"
+            raise NotSent(ErrorKind.DEVICE_NOT_FOUND, message, retryable=False)
+        if any(covers_name(entry, invocation.capability) for entry in self._hardware.rules.denied):
+            message = f"the policy denies {invocation.capability} of every device"
+            raise NotSent(ErrorKind.POLICY_DENIED, message, retryable=False)
+        return f"{self._name} {invocation.capability}"
+
+    async def invoke(self, invocation: Invocation) -> Any:
+        await self._hardware.open()
+        await self._hardware.settled(min(_SETTLE_S, invocation.left_s))
+        payload = {**invocation.payload}
+        payload.pop("logical_id", None)
+        expected = payload.pop("expected_generation", None)
+        caller = invocation.caller
+        owner = Owner("call", caller.id or caller.type.value, invocation.request_id)
+        left_s = invocation.left_s - _MARGIN_S
+        try:
+            device = self._hardware.using.named(self._name)
+            answer = await self._hardware.using.ask(device, invocation.capability, payload, owner, left_s, expected)
+        except Trouble as trouble:
+            kind, message = trouble.kind, f"{self._name}: {trouble.message}"
+            if trouble.sent:
+                raise failure(kind, message, retryable=trouble.retryable, **trouble.details) from None
+            raise NotSent(kind, message, retryable=trouble.retryable, **trouble.details) from None
+        return _labelled(answer, device)
+
+    def adjust(self, adapter: Adapter) -> None:
+        match = match_of(adapter.block)
+        self._adapter = adapter
+        self._name = match.logical_id
+        self._hardware.expect(adapter.id, match, Dialect(adapter.block["protocol"]))
+
+    def start(self) -> None:
+        """Opened by the first call: opening alone resets many a device."""
+
+    async def close(self) -> None:
+        self._hardware.expect(self._adapter.id, None, None)
+
+
+def _labelled(answer: Any, device: Device) -> dict[str, Any]:
+    said = answer if isinstance(answer, dict) else {"value": answer}
+    simulated = device.identity.sighting.simulated
+    return {**said, "simulated": simulated, "device_generation": device.generation}

@@ -1,0 +1,147 @@
+"""How a device is spoken to, as its adapter's manifest says: what is sent for a capability, and what is an answer."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from evatui.hardware.framing import Delimited, Fixed, Framer, LengthPrefixed, Lines
+from evatui.hardware.trouble import Trouble
+from evatui.kernel.model.errors import ErrorKind
+from evatui.kernel.model.text import clean
+
+__all__ = ["PLAIN", "Dialect", "Line"]
+
+_PLACEHOLDER: Final = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_WORD: Final = re.compile(r"[A-Za-z0-9_.+-]{1,64}", re.ASCII)
+_MAX_TEXT: Final = 4_096
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """How the port is set; ``dtr`` is None where it is left as the system has it when it opens a port."""
+
+    baud_rate: int = 9_600
+    data_bits: int = 8
+    parity: str = "none"
+    stop_bits: int = 1
+    dtr: bool | None = None
+
+
+class Dialect:
+    """``block`` is the ``protocol`` of a manifest."""
+
+    def __init__(self, block: Mapping[str, Any]) -> None:
+        self._kind = str(block["kind"])
+        self._commands: Mapping[str, str] = block["commands"]
+        self._ending = str(block["terminator"]).encode()
+        self._limit = int(block["max_frame_bytes"])
+        self._size = int(block["frame_bytes"])
+        self._prefix = int(block["length_bytes"])
+        self._delimiter = str(block["delimiter"]).encode()
+        dtr = block["dtr_on_open"]
+        self.line = Line(
+            block["baud_rate"],
+            block["data_bits"],
+            block["parity"],
+            block["stop_bits"],
+            {"on": True, "off": False}.get(dtr),
+        )
+        self.handshake: tuple[bytes, str] | None = None
+        if block["handshake"] is not None:
+            self.handshake = (self._framed(block["handshake"]["send"].encode()), block["handshake"]["expect"])
+        self.handshake_s = block["handshake_timeout_ms"] / 1000
+
+    @property
+    def numbers_answers(self) -> bool:
+        """Does an answer say which request it is for? Then a late one is known as such."""
+        return self._kind == "line_json"
+
+    def framer(self) -> Framer:
+        match self._kind:
+            case "fixed":
+                return Fixed(self._size)
+            case "delimiter":
+                return Delimited(self._delimiter, self._limit)
+            case "length_prefixed":
+                return LengthPrefixed(self._prefix, self._limit)
+        return Lines(self._limit)
+
+    def request(self, capability: str, payload: Mapping[str, Any], number: int) -> bytes:
+        """What is sent. Raises `Trouble` ``InvalidInput`` where the payload does not fit into the command."""
+        if self._kind == "line_json":
+            said = {**payload, "seq": number, "command": self._commands.get(capability, capability)}
+            return self._framed(json.dumps(said, separators=(",", ":")).encode())
+        template = self._commands.get(capability)
+        if template is None:
+            raise Trouble(ErrorKind.NOT_FOUND, f"its manifest has no command for {capability}")
+        return self._framed(_PLACEHOLDER.sub(lambda found: _word(payload, found[1]), template).encode())
+
+    def answer(self, frame: bytes, number: int) -> Any:
+        """What ``frame`` says; None where it answers an earlier request. Raises `Trouble`."""
+        if self._kind == "line_json":
+            return _json(frame, number)
+        if self._kind == "line_text":
+            return {"text": _text(frame)}
+        return {"hex": frame.hex()}
+
+    def _framed(self, said: bytes) -> bytes:
+        match self._kind:
+            case "fixed":
+                return said
+            case "delimiter":
+                return said + self._delimiter
+            case "length_prefixed":
+                return len(said).to_bytes(self._prefix, "big") + said
+        return said + self._ending
+
+
+def _word(payload: Mapping[str, Any], name: str) -> str:
+    """Nothing that a caller gives may end the command and begin another."""
+    value = payload.get(name)
+    if isinstance(value, bool) or not isinstance(value, int | str) or not _WORD.fullmatch(str(value)):
+        said = f"{name} must be a whole number, or 1 to 64 characters of A-Z a-z 0-9 _ . + -"
+        raise Trouble(ErrorKind.INVALID_INPUT, said)
+    return str(value)
+
+
+def _json(frame: bytes, number: int) -> Any:
+    try:
+        said = json.loads(frame)
+    except (ValueError, RecursionError):
+        said = None
+    if not isinstance(said, dict):
+        raise Trouble(ErrorKind.DEVICE_PROTOCOL_ERROR, "the device said something that is no JSON object", sent=True)
+    return {key: value for key, value in said.items() if key != "seq"} if said.get("seq") == number else None
+
+
+def _text(frame: bytes) -> str:
+    try:
+        return clean(frame.decode(), _MAX_TEXT)
+    except UnicodeDecodeError:
+        message = "the device said something that is no text"
+        raise Trouble(ErrorKind.DEVICE_PROTOCOL_ERROR, message, sent=True) from None
+
+
+PLAIN: Final = Dialect(
+    {
+        "kind": "line_text",
+        "commands": {},
+        "terminator": "\n",
+        "max_frame_bytes": 4_096,
+        "frame_bytes": 1,
+        "length_bytes": 1,
+        "delimiter": "\n",
+        "baud_rate": 9_600,
+        "data_bits": 8,
+        "parity": "none",
+        "stop_bits": 1,
+        "dtr_on_open": "keep",
+        "handshake": None,
+        "handshake_timeout_ms": 2_000,
+    }
+)
+"""Of a device that no manifest describes: it is opened, and nothing is said to it."""

@@ -1,0 +1,99 @@
+"""The transport ``hardware``: a handler asks for what a device can do, by its name, and never sees a port."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from evatui.hardware.simulators.faults import Fault
+from evatui.kernel.model.errors import ErrorKind
+from evatui.kernel.workspace.home import OperatorHome
+from tests.adapters.ground import Start, adapter, asked, called, error, home
+from tests.support.workspaces import write
+
+__all__ = ["home"]
+
+RELAY = (
+    "{bus: sim, match: {serial: relay}, identity: {logical_name: relay.board},"
+    ' protocol: {kind: line_text, commands: {relay.set: "{what} {channel}", relay.read: STATE}}}'
+)
+NAMES = "[relay.set, relay.read]"
+
+
+async def test_a_handler_asks_by_name_and_the_answer_says_that_it_is_simulated(start: Start, workspace: Path) -> None:
+    write(workspace, adapter("board", "hardware", RELAY, NAMES))
+    runtime = await start()
+    payload = {"logical_id": "relay.board", "what": "ON", "channel": 3}
+    answer = (await asked(runtime, capability="relay.set", payload=payload))["answered"]
+    assert answer == {"ok": True, "result": {"text": "00100000", "simulated": True, "device_generation": 1}}
+    assert (await called(runtime, "relay.read")).response.result["text"] == "00100000"
+    records = await asyncio.to_thread(runtime.audit.tail, 20)
+    intent, record = [one for one in records if one["capability"] == "relay.read"]
+    assert (intent["code"], record["code"], record["capability_id"]) == ("effect.intent", "call.ok", "board")
+    assert record["host_calls"][0]["target"] == "relay.board relay.read"
+
+
+async def test_what_is_meant_is_checked_before_anything_is_sent(start: Start, workspace: Path) -> None:
+    write(workspace, adapter("board", "hardware", RELAY, NAMES))
+    runtime = await start()
+    for payload, kind in (
+        ({"logical_id": "scale.main"}, "DeviceNotFound"),
+        ({"logical_id": "/dev/ttyUSB0"}, "DeviceNotFound"),
+        ({"expected_generation": 7}, "DeviceStaleGeneration"),
+        ("raw", "InvalidInput"),
+    ):
+        assert error(await called(runtime, "relay.read", payload))[0] == kind
+    refused = await called(runtime, "relay.set", {"what": "ON 1\nOFF", "channel": 2})
+    assert error(refused)[0] == "InvalidInput"
+    assert (await called(runtime, "relay.read")).response.result["text"] == "00000000"
+
+
+async def test_a_device_that_goes_away_in_mid_call_is_an_error_and_comes_back(start: Start, workspace: Path) -> None:
+    write(workspace, adapter("board", "hardware", RELAY, NAMES))
+    runtime = await start()
+    await called(runtime, "relay.read")
+    runtime.simulators.script("relay", Fault.MUTE)
+    call = asyncio.create_task(called(runtime, "relay.read"))
+    while not any(station.lease for station in runtime.hardware.using._stations.values()):
+        await asyncio.sleep(0)
+    await asyncio.sleep(0.01)
+    runtime.simulators.script("relay", Fault.UNPLUG)
+    report = await asyncio.wait_for(call, 20)
+    assert report.response.error is not None
+    assert (report.response.error.kind, report.response.error.origin) == ("DeviceDisconnected", "kernel")
+    assert runtime.providers.serving["board"].state.word == "down"
+    runtime.simulators.script("relay", Fault.NONE)
+    await runtime.hardware.rescan(20)
+    assert (await called(runtime, "relay.read")).response.result["device_generation"] == 2
+
+
+async def test_the_policy_says_which_capabilities_no_device_has(start: Start, workspace: Path) -> None:
+    write(workspace, adapter("board", "hardware", RELAY, NAMES))
+    write(workspace, {"capabilities/policies/no.yaml": "hardware: {denied_capabilities: [relay.set]}\n"})
+    runtime = await start()
+    assert error(await called(runtime, "relay.set", {"what": "ON", "channel": 1}))[0] == ErrorKind.POLICY_DENIED
+    assert (await called(runtime, "relay.read")).response.ok
+    write(workspace, {"capabilities/policies/no.yaml": "hardware: {simulators: false}\n"})
+    await runtime.reloader.run(explicit=True)
+    await runtime.hardware.rescan(20)
+    assert error(await called(runtime, "relay.read"))[0] == "DeviceUnauthorized"
+
+
+async def test_a_manifest_that_reaches_for_a_real_device_waits_for_trust(
+    start: Start, workspace: Path, home: OperatorHome
+) -> None:
+    real = RELAY.replace("bus: sim", "bus: serial")
+    write(workspace, adapter("real", "hardware", real, NAMES) | adapter("simulated", "hardware", RELAY, "[relay.read]"))
+    runtime = await start(home=home)
+    assert [*runtime.providers.held] == ["real"]
+    assert "simulated" in runtime.providers.serving
+
+
+async def test_a_manifest_must_say_what_is_sent(start: Start, workspace: Path) -> None:
+    write(workspace, adapter("board", "hardware", RELAY, "[relay.set, relay.blow]"))
+    write(workspace, adapter("path", "hardware", "{bus: serial, path: /dev/ttyUSB0}", "[test.raw]"))
+    runtime = await start()
+    said = " ".join(problem.message for problem in runtime.problems)
+    assert "protocol.commands does not say what is sent for relay.blow" in said
+    assert "path" in said
+    assert not {"board", "path"} & {*runtime.providers.serving}

@@ -1,0 +1,306 @@
+"""Simulated devices in use, through real ports: one at a time, and never an answer that is somebody else's."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evatui.hardware.dialect import Dialect
+from evatui.hardware.hardware import Hardware
+from evatui.hardware.matching import Match
+from evatui.hardware.port import Port
+from evatui.hardware.sighting import Bus
+from evatui.hardware.simulators.faults import Fault
+from evatui.hardware.simulators.simulators import Simulators
+from evatui.hardware.station import Owner
+from evatui.hardware.telling import Telling
+from evatui.hardware.trouble import Trouble
+from evatui.kernel.model.call import Actor, CallerType
+from evatui.kernel.model.clock import SYSTEM_CLOCK
+from evatui.kernel.model.errors import ErrorKind
+from evatui.kernel.records.events import EventBus
+from evatui.kernel.storage.database import Database
+from evatui.kernel.storage.device_book import DeviceBook
+from tests.hardware.conftest import RULES
+from tests.hardware.test_dialect import BASE
+
+ANN, BOB = Actor(CallerType.USER, "ann"), Actor(CallerType.USER, "bob")
+GREETING = {"handshake": {"send": "ID?", "expect": "EVA-SCALE"}, "handshake_timeout_ms": 10_000}
+SCALE = Dialect({**BASE, **GREETING, "kind": "line_json", "terminator": "\n"})
+
+
+class Quiet:
+    """A journal of which nobody asks anything."""
+
+    def write(self, *_: object, **__: object) -> None: ...
+
+    def defect(self, where: str, error: BaseException) -> None:
+        raise error
+
+    def later(self, work: Any) -> None:
+        work()
+
+
+class Room:
+    def __init__(self, database: Database) -> None:
+        self.simulators = Simulators()
+        self.bus = EventBus(SYSTEM_CLOCK)
+        telling = Telling(self.bus, Quiet())  # type: ignore[arg-type]
+        self.hardware = Hardware((self.simulators,), DeviceBook(database), lambda: None, telling, SYSTEM_CLOCK)
+        self.hardware.expect("scale-main", Match("scale.main", Bus.SIM, serial="scale"), SCALE)
+
+    async def ask(self, left_s: float = 20.0, expected: int | None = None, **payload: Any) -> Any:
+        device = self.hardware.using.named("scale.main")
+        return await self.hardware.using.ask(device, "weigh", payload, Owner("call", "ann"), left_s, expected)
+
+    async def script(self, fault: Fault) -> None:
+        self.simulators.script("scale", fault)
+        await self.hardware.rescan(20)
+        await self.hardware.rescan(20)
+
+    def state(self) -> str:
+        return self.hardware.using.named("scale.main").state.value
+
+    def told(self, root: str) -> list[str]:
+        return [event.topic.rpartition("/")[2] for event in self.bus.since(0)[0] if event.topic.startswith(root)]
+
+
+async def fails(kind: str, work: Any) -> Trouble:
+    with pytest.raises(Trouble) as trouble:
+        await work
+    assert trouble.value.kind == kind, trouble.value.message
+    return trouble.value
+
+
+@pytest.fixture
+async def room(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Room]:
+    monkeypatch.setattr(Hardware, "rules", RULES)
+    room = Room(Database(None))
+    await room.hardware.open()
+    assert await room.hardware.settled(20)
+    yield room
+    await room.hardware.close()
+
+
+async def test_the_first_call_opens_it_and_the_others_find_it_open(room: Room) -> None:
+    assert room.state() == "authorized"
+    assert (await room.ask())["reading"] == 1
+    assert room.state() == "online"
+    assert [(await room.ask())["reading"] for _ in range(3)] == [2, 3, 4]
+
+
+async def test_a_device_that_is_unplugged_while_it_is_asked_fails_the_call_at_once_and_comes_back_anew(
+    room: Room,
+) -> None:
+    await room.ask()
+    await room.script(Fault.MUTE)
+    call = asyncio.create_task(room.ask())
+    await asyncio.sleep(0.01)
+    room.simulators.script("scale", Fault.UNPLUG)
+    trouble = await fails("DeviceDisconnected", asyncio.wait_for(call, 10))
+    assert trouble.sent
+    assert room.state() == "lost"
+    await fails("DeviceDisconnected", room.ask())
+    await room.script(Fault.NONE)
+    await fails("DeviceStaleGeneration", room.ask(expected=1))
+    assert (await room.ask(expected=2))["reading"] > 0
+
+
+async def test_a_late_answer_is_never_taken_for_another(room: Room) -> None:
+    await room.ask()
+    await room.script(Fault.SLOW)
+    await fails("Timeout", room.ask(0.05))
+    assert room.state() == "degraded"
+    assert (await room.ask())["reading"] == 3
+    assert room.state() == "online"
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind"),
+    [
+        (Fault.GARBAGE, "DeviceHandshakeFailed"),
+        (Fault.BUSY, "DeviceBusy"),
+        (Fault.DENIED, "DeviceNoAccess"),
+        (Fault.UNPLUG, "DeviceNotFound"),
+        (Fault.TWIN, "DeviceDisconnected"),
+    ],
+)
+async def test_whatever_keeps_it_from_being_used_is_named_and_mended(room: Room, fault: Fault, kind: str) -> None:
+    await room.script(fault)
+    with contextlib.suppress(Trouble):
+        room.hardware.using.named("scale.main")
+    if fault is Fault.UNPLUG:
+        kind = "DeviceDisconnected"  # it has a name, and is expected back
+    await fails(kind, room.ask())
+    await room.script(Fault.NONE)
+    async with asyncio.timeout(20):
+        while True:
+            with contextlib.suppress(Trouble):  # after a failure it is left alone for a moment
+                assert (await room.ask())["weight_g"] > 0
+                return
+            await asyncio.sleep(0.02)
+
+
+async def test_half_an_answer_is_none_and_costs_the_connection_where_answers_have_no_number(room: Room) -> None:
+    await room.ask()
+    await room.script(Fault.PARTIAL)
+    await fails("Timeout", room.ask(0.05))
+    await room.script(Fault.NONE)
+    assert (await room.ask())["reading"] == 3
+
+
+async def test_who_gives_up_leaves_nothing_behind_for_the_next(room: Room) -> None:
+    await room.ask()
+    await room.script(Fault.SLOW)
+    call = asyncio.create_task(room.ask())
+    await asyncio.sleep(0.01)
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    assert room.state() == "authorized"
+    await room.script(Fault.NONE)
+    assert (await room.ask())["reading"] >= 2
+
+
+async def test_what_an_operator_has_claimed_is_nobody_elses_until_it_is_released(room: Room) -> None:
+    device = room.hardware.using.named("scale.main")
+    lease = await room.hardware.claim(device, ANN, "req_1", force=False)
+    assert (room.state(), room.hardware.using.lease_of(device)) == ("online", lease)
+    assert "ann has claimed" in (await fails("DeviceBusy", room.ask())).message
+    await fails("DeviceBusy", room.hardware.claim(device, BOB, "req_2", force=False))
+    with pytest.raises(Trouble, match="ann has claimed"):
+        room.hardware.using.release(device, BOB, force=False)
+    taken = await room.hardware.claim(device, BOB, "req_2", force=True)
+    assert taken.epoch > lease.epoch
+    with pytest.raises(Trouble, match="bob has claimed"):
+        room.hardware.using.release(device, ANN, force=False)
+    room.hardware.using.release(device, ANN, force=True)
+    assert room.state() == "authorized"
+    assert (await room.ask())["weight_g"] > 0
+    assert room.told("/hardware/lease") == ["granted", "revoked", "granted", "revoked"]
+
+
+async def test_a_claim_ends_when_the_device_goes_and_releasing_it_brings_nothing_back(room: Room) -> None:
+    device = room.hardware.using.named("scale.main")
+    await room.hardware.claim(device, ANN, "req_1", force=False)
+    await room.script(Fault.UNPLUG)
+    assert room.state() == "lost"
+    with pytest.raises(Trouble, match="nobody has claimed"):
+        room.hardware.using.release(device, ANN, force=True)
+    assert room.state() == "lost"
+    await room.script(Fault.NONE)
+    assert (room.state(), room.hardware.using.lease_of(device)) == ("authorized", None)
+    assert room.told("/hardware/lease") == ["granted", "revoked"]
+
+
+async def test_a_claim_of_a_runtime_that_died_is_told_at_the_next_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Hardware, "rules", RULES)
+    database = Database(None)
+    before = Room(database)
+    await before.hardware.open()
+    await before.hardware.settled(20)
+    await before.hardware.claim(before.hardware.using.named("scale.main"), ANN, "req_1", force=False)
+    after = Room(database)
+    await after.hardware.open()
+    assert after.told("/hardware/lease") == ["orphaned"]
+    for room in (before, after):
+        await room.hardware.close()
+
+
+async def test_the_policy_takes_a_device_from_whoever_has_it(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    await room.ask()
+    await room.script(Fault.MUTE)
+    call = asyncio.create_task(room.ask())
+    await asyncio.sleep(0.01)
+    monkeypatch.setattr(Hardware, "rules", type(RULES)(enabled=True, buses=frozenset(), simulators=True))
+    await room.hardware.rescan(20)
+    await fails("DeviceUnauthorized", asyncio.wait_for(call, 10))
+    await fails("DeviceUnauthorized", room.ask())
+
+
+async def test_of_many_that_ask_at_once_each_gets_its_own_answer_while_the_plug_is_pulled_and_claims_come_and_go(
+    room: Room,
+) -> None:
+    await contend(room, rounds=6)
+
+
+async def contend(room: Room, rounds: int) -> None:
+    """Eight that ask, an operator who claims, and somebody who pulls the plug: readings never repeat."""
+    readings: list[int] = []
+    over = asyncio.Event()
+
+    async def asking() -> None:
+        while not over.is_set():
+            with contextlib.suppress(Trouble):
+                readings.append((await room.ask(5.0))["reading"])
+            await asyncio.sleep(0.002)
+
+    async def claiming() -> None:
+        while not over.is_set():
+            with contextlib.suppress(Trouble):
+                device = room.hardware.using.named("scale.main")
+                lease = await room.hardware.claim(device, ANN, "req", force=True)
+                assert room.hardware.using.lease_of(device) in (lease, None)
+                room.hardware.using.release(device, ANN, force=True)
+            await asyncio.sleep(0.02)
+
+    tasks = [asyncio.create_task(asking()) for _ in range(8)] + [asyncio.create_task(claiming())]
+    for number in range(rounds):
+        room.simulators.script("scale", Fault.UNPLUG if number % 2 else Fault.SLOW if number % 4 else Fault.NONE)
+        await asyncio.sleep(0.02)
+        await room.script(Fault.NONE)
+    async with asyncio.timeout(60):
+        while len(readings) < rounds:
+            await asyncio.sleep(0.01)
+    over.set()
+    await asyncio.gather(*tasks)
+    assert len(readings) == len(set(readings))
+
+
+async def test_plugging_and_unplugging_leaves_no_descriptor_open(room: Room) -> None:
+    await room.ask()
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(5):
+        await room.script(Fault.UNPLUG)
+        await room.script(Fault.NONE)
+        await room.ask()
+    async with asyncio.timeout(20):
+        while len(os.listdir("/proc/self/fd")) > before:
+            await asyncio.sleep(0.01)
+
+
+HOLD = "import sys; held = open(sys.argv[1], 'rb', buffering=0); print('here', flush=True); sys.stdin.read()"
+
+
+def test_a_port_that_another_program_has_open_names_it() -> None:
+    master, slave = os.openpty()
+    path = os.ttyname(slave)
+    other = subprocess.Popen(
+        [sys.executable, "-c", HOLD, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert other.stdout is not None
+    other.stdout.readline()
+    try:
+        with pytest.raises(Trouble) as trouble:
+            Port(path, SCALE.line)
+        assert trouble.value.kind is ErrorKind.DEVICE_BUSY
+        assert trouble.value.details["holder"]["pid"] == other.pid
+        program = Path(f"/proc/{other.pid}/comm").read_text().strip()
+        assert f"pid {other.pid} ({program}) has" in trouble.value.message
+    finally:
+        other.communicate()
+    first = Port(path, SCALE.line)
+    with pytest.raises(Trouble) as trouble:
+        Port(path, SCALE.line)
+    assert trouble.value.kind is ErrorKind.DEVICE_BUSY
+    first.close()
+    os.close(master)
+    os.close(slave)
