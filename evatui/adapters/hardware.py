@@ -79,6 +79,15 @@ class HardwareWay:
             raise NotSent(kind, message, retryable=trouble.retryable, **trouble.details) from None
         return _labelled(answer, device)
 
+    async def probe(self) -> None:
+        """May it be used now? Nothing is opened."""
+        await self._hardware.open()
+        await self._hardware.settled(_SETTLE_S)
+        try:
+            self._hardware.using.station(self._hardware.using.named(self._name)).check()
+        except Trouble as trouble:
+            raise failure(trouble.kind, f"{self._name}: {trouble.message}", retryable=trouble.retryable) from None
+
     def adjust(self, adapter: Adapter) -> None:
         match = match_of(adapter.block)
         self._adapter = adapter
