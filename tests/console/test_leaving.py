@@ -46,11 +46,6 @@ def test_a_signal_restores_the_screen_closes_the_runtime_and_is_the_exit_code(
     assert screen_is_plain(terminal)
     assert words(marks) == ["opened", "closing", "closed"]
     assert b"Traceback" not in terminal.drawn
-
-
-def test_what_is_still_draining_is_said_on_the_plain_terminal(terminal: Terminal) -> None:
-    terminal.signal(signal.SIGTERM)
-    terminal.wait()
     after = terminal.drawn[terminal.drawn.rfind(ALTERNATE_OFF) :]
     assert b"draining 1 call, at most 15 s; ctrl+c cuts them" in after
 
