@@ -149,7 +149,7 @@ def _sign(row: Mapping[str, Any]) -> Text:
 
 
 def _remarks(row: Mapping[str, Any]) -> str:
-    parts = ["always"] if row["always"] else []
+    parts = [word for word, holds in (("always", row["always"]), ("by hand only", row["by_hand"])) if holds]
     if row["missing"]:
         parts.append(f"missing {', '.join(row['missing'])}")
     if row["reason"] in _REASONS:

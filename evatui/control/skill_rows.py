@@ -49,6 +49,7 @@ def skill_json(one: Listed) -> dict[str, Any]:
         "requires": {"bins": list(skill.bins), "env": list(skill.env)},
         "allowed_tools": list(skill.allowed_tools) if skill.allowed_tools is not None else None,
         "always": skill.always,
+        "by_hand": skill.by_hand,
         "tools": one.copy.tools,
         "layer": one.copy.layer.name,
         "location": one.copy.location,

@@ -13,6 +13,7 @@ from evatui.extensions.skills.catalogue import Catalogue, Copy, Looked, UserLoca
 from evatui.extensions.skills.context import context, joined
 from evatui.extensions.skills.index import index
 from evatui.extensions.skills.layers import Layer, LayerKind
+from evatui.extensions.skills.package import Package
 from evatui.extensions.skills.read import read_skill
 from evatui.extensions.skills.skill import Skill
 
@@ -28,7 +29,9 @@ def known(*skills: tuple[str, str, dict[str, str]], missing: tuple[str, ...] = (
         data = f"---\nname: {name}\ndescription: {description}\n{lines}---\nBody of {name}\n"
         skill = read_skill(data.encode(), location, name)
         assert isinstance(skill, Skill), skill.diagnostics
-        copies.append(Copy(layer, location, skill, "", bool(fields.get("tools")), missing if fields else ()))
+        copies.append(
+            Copy(layer, location, skill, "", Package() if "tools" in fields else None, missing if fields else ())
+        )
     return catalogue(Looked((layer,), tuple(copies)), UserLocal(False))
 
 
@@ -72,7 +75,7 @@ def test_ten_thousand_hostile_characters_parse_and_say_the_same() -> None:
 def test_any_text_parses_and_says_the_same(description: str, name: str) -> None:
     layer = Layer("skills", LayerKind.PROJECT, __file__, "skills", "skills")  # type: ignore[arg-type]
     skill = Skill(name=name, description=description, fields={}, body="")
-    found = catalogue(Looked((layer,), (Copy(layer, "skills/x/SKILL.md", skill, "", False, ()),)), UserLocal(False))
+    found = catalogue(Looked((layer,), (Copy(layer, "skills/x/SKILL.md", skill, "", None, ()),)), UserLocal(False))
     (read,) = ElementTree.fromstring(index(found.skills))
     told = {key: CONTROL.sub("", text) for key, text in (("description", description), ("name", name))}
     assert {key: read.findtext(key) for key in told} == told
@@ -86,6 +89,10 @@ def test_the_context_is_the_index_and_what_is_always_wanted_each_once_with_its_p
         ("always", "a", "skills/a/SKILL.md"),
     ]
     assert joined(parts) == f"{index(found.skills)}\n---\n<!-- skills/a/SKILL.md -->\nBody of a"
+
+
+def test_what_is_for_people_only_is_in_no_prompt() -> None:
+    assert context(known(("a", "A", {"always": "true", "disable-model-invocation": "true"}))) == ()
 
 
 def test_what_cannot_be_used_is_in_the_index_and_its_text_nowhere() -> None:

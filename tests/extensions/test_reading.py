@@ -248,6 +248,17 @@ def test_an_always_that_is_not_understood_widens_nothing(written: str) -> None:
     assert (found.always, codes(found)) == (False, ["EVA-809"])
 
 
+@pytest.mark.parametrize(("written", "by_hand"), [("true", True), ("false", False), ("", False)])
+def test_a_skill_may_be_for_people_only(written: str, by_hand: bool) -> None:
+    assert skill(f"name: a-skill\ndescription: D\ndisable-model-invocation: {written}\n").by_hand is by_hand
+
+
+@pytest.mark.parametrize("written", ["yes", "[true]", "{a", "maybe: not"])
+def test_a_skill_that_may_be_for_people_only_is_refused_where_that_cannot_be_told(written: str) -> None:
+    told = refused(f"name: a-skill\ndescription: D\ndisable-model-invocation: {written}\n")
+    assert [one.code for one in told] == ["EVA-807"]
+
+
 def test_unknown_fields_are_kept_as_they_are() -> None:
     found = skill(
         "name: a-skill\ndescription: D\nlicense: Apache-2.0\nupdated: 2026-01-31\nargument-hint: [file] [line]\n"

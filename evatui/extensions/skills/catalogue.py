@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from evatui.extensions.skills.layers import Layer
+from evatui.extensions.skills.package import Package
 from evatui.extensions.skills.search import Found
 from evatui.extensions.skills.skill import Refused, Skill, SkillClass
 from evatui.kernel.admission.codes import diagnose
@@ -25,14 +26,19 @@ class UserLocal:
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """A skill as it was found, with what it needs and the machine has not."""
+    """A skill as it was found, with what it needs and the machine has not, and what lies beside it."""
 
     layer: Layer
     location: str
     skill: Skill
     digest: str
-    tools: bool
+    package: Package | None
     missing: tuple[str, ...]
+
+    @property
+    def tools(self) -> bool:
+        """Does a manifest lie beside it?"""
+        return self.package is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +127,8 @@ def _denied(copy: Copy, local: UserLocal) -> bool:
 
 def _listed(copies: Sequence[Copy], local: UserLocal) -> Listed:
     first, *rest = copies
-    told = [*first.skill.diagnostics, *_same_layer(first, rest)]
+    beside = first.package.diagnostics if first.package is not None else ()
+    told = [*first.skill.diagnostics, *beside, *_same_layer(first, rest)]
     if _denied(first, local):
         told.append(_warning("EVA-810", f"{first.location} is the user's own: not in use by {local.place}", first))
     return Listed(first, _reason(first, local), tuple(rest), tuple(told))

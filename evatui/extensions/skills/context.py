@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from evatui.extensions.skills.catalogue import Catalogue
+from evatui.extensions.skills.catalogue import Catalogue, Copy
 from evatui.extensions.skills.index import index
 
 __all__ = ["Part", "context", "joined"]
@@ -13,7 +13,8 @@ __all__ = ["Part", "context", "joined"]
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """``why`` is ``index`` or ``always``; ``location`` is empty for the index, which is made here."""
+    """``why`` is ``index``, ``always``, ``include`` (a manifest asks for it) or ``spawn_only`` (it has such tools);
+    ``location`` is empty for the index, which is made here."""
 
     why: str
     text: str
@@ -22,8 +23,12 @@ class Part:
 
 
 def context(known: Catalogue) -> tuple[Part, ...]:
-    """The index first, then the texts of skills that are ``always`` wanted and can be used, by name."""
-    return tuple(part for part in _parts(known) if part.text)
+    """The index first, then what the skills that can be used bring along, by name; each text once."""
+    parts: dict[str, Part] = {}
+    for part in _parts(known):
+        if part.text.strip():
+            parts.setdefault(part.location, part)
+    return tuple(parts.values())
 
 
 def joined(parts: Iterable[Part]) -> str:
@@ -35,5 +40,13 @@ def joined(parts: Iterable[Part]) -> str:
 def _parts(known: Catalogue) -> Iterator[Part]:
     yield Part("index", index(known.skills))
     for one in known.skills:
-        if one.available and one.copy.skill.always:
-            yield Part("always", one.copy.skill.body, one.name, one.copy.location)
+        if one.available and not one.copy.skill.by_hand:
+            yield from _brought(one.copy)
+
+
+def _brought(copy: Copy) -> Iterator[Part]:
+    skill, package = copy.skill, copy.package
+    if skill.always or (package is not None and package.spawns):
+        yield Part("always" if skill.always else "spawn_only", skill.body, skill.name, copy.location)
+    for prompt in package.prompts if package is not None else ():
+        yield Part("include", prompt.text, skill.name, prompt.location)

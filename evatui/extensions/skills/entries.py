@@ -11,7 +11,7 @@ from evatui.kernel.workspace.lines import Place
 
 __all__ = ["RESTRICTS", "Entry", "entries", "field_name"]
 
-RESTRICTS = ("allowed-tools", "requires_bins", "requires_env")
+RESTRICTS = ("allowed-tools", "disable-model-invocation", "requires_bins", "requires_env")
 """Fields without which a skill could do more than its author meant."""
 _KNOWN = (*RESTRICTS, "always", "description", "name", "version", "kind")
 _KEY = re.compile(

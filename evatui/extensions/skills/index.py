@@ -21,11 +21,11 @@ _ESCAPES = {ord(char): f"&#{ord(char)};" for char in "\r"} | {
 
 
 def index(skills: Iterable[Listed]) -> str:
-    """All of them in the order given, also those that cannot be used; empty for none.
+    """All of them in the order given, also those that cannot be used, but for those by hand; empty for none.
 
     Descriptions are whole, but for control characters, which are left out.
     """
-    lines = [line for skill in skills for line in _lines(skill)]
+    lines = [line for skill in skills if not skill.copy.skill.by_hand for line in _lines(skill)]
     return "\n".join(["<skills>", *lines, "</skills>"]) if lines else ""
 
 

@@ -78,6 +78,7 @@ class _Reader:
             version=self._text("version"),
             kind=self._kind(),
             always=self._always(),
+            by_hand=self._by_hand(),
             bins=self._words("requires_bins") or (),
             env=self._words("requires_env") or (),
             allowed_tools=self._words("allowed-tools"),
@@ -127,6 +128,18 @@ class _Reader:
             self._unfit("always", "true or false")
         return _FLAGS.get(text, False)
 
+    def _by_hand(self) -> bool:
+        name = "disable-model-invocation"
+        node = self._fields.nodes.get(name)
+        text = node.value.strip().casefold() if node is not None and isinstance(node.value, str) else None
+        if node is not None and (text is None or text not in _FLAGS) and not self._refused(name):
+            self._add("EVA-807", f"{name} must be true or false", node.span(), error=True)
+        return _FLAGS.get(text or "", False)
+
+    def _refused(self, name: str) -> bool:
+        """Was it told already that the field cannot be read?"""
+        return any(one.code == "EVA-807" and name in one.message for one in self._fields.found)
+
     def _words(self, name: str) -> tuple[str, ...] | None:
         node = self._fields.nodes.get(name)
         if node is None:
@@ -134,7 +147,7 @@ class _Reader:
         try:
             return words(node)
         except NoWords as problem:
-            if not any(name in one.message for one in self._fields.found):
+            if not self._refused(name):
                 self._add("EVA-807", f"{name} cannot be read: {problem.message}", problem.node.span(), error=True)
             return ()
 

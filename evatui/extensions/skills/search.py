@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evatui.extensions.skills.layers import Layer, LayerKind
+from evatui.extensions.skills.package import MANIFEST_FILE, Package, read_package
 from evatui.extensions.skills.read import read_skill
 from evatui.extensions.skills.skill import MAX_BYTES, SKILL_FILE, Refused, Skill
 from evatui.kernel.admission.codes import diagnose
@@ -20,7 +21,6 @@ from evatui.kernel.workspace.paths import HERE
 
 __all__ = ["MAX_DEPTH", "MAX_FOLDERS", "MAX_SKILLS", "Found", "Memory", "Roots", "Search"]
 
-MANIFEST_FILE = "manifest.json"
 MAX_DEPTH = 5
 MAX_FOLDERS = 2_000
 MAX_SKILLS = 1_000
@@ -44,13 +44,13 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A file at ``location``, and the ``digest`` of what was read; ``tools``: a plugin's manifest lies beside it."""
+    """A file at ``location``, and the ``digest`` of what was read; ``package`` where a manifest lies beside it."""
 
     layer: Layer
     location: str
     skill: Skill | Refused
     digest: str = ""
-    tools: bool = False
+    package: Package | None = None
 
 
 class Roots:
@@ -164,8 +164,9 @@ class Search:
             return self._refused(shown, "cannot be read: a link leads to another kind of file")
         location = self._layer.named(shown)
         skill = self._memory.read(source, location, self._name(shown))
-        tools = kinds.get(MANIFEST_FILE) is EntryKind.FILE and self._layer.kind is not LayerKind.BUILTIN
-        return Found(self._layer, location, skill, source.digest, tools)
+        packed = kinds.get(MANIFEST_FILE) is EntryKind.FILE and self._layer.kind is not LayerKind.BUILTIN
+        package = read_package(tree, _above(path), _above(location)) if packed else None
+        return Found(self._layer, location, skill, source.digest, package)
 
     def _name(self, shown: str) -> str:
         folder = shown.rpartition("/")[0]
@@ -216,6 +217,10 @@ def _skill_file(kinds: Mapping[str, EntryKind]) -> str | None:
 def _why(problem: FileProblem) -> str:
     outside = problem.kind is ProblemKind.OUTSIDE
     return "it leads out of the folders that skills may lie in" if outside else problem.detail
+
+
+def _above(path: str) -> str:
+    return path.rpartition("/")[0] or HERE
 
 
 def _join(folder: str, name: str) -> str:

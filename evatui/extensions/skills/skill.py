@@ -26,6 +26,8 @@ class SkillClass(StrEnum):
 class Skill:
     """``name``, ``description`` and ``body`` are whole and as written; ``allowed_tools`` None where nothing is said.
 
+    ``by_hand``: people may use it, but no agent is told of it.
+
     ``fields`` is all of the front matter, every value as text, in lists and mappings as it was given.
     """
 
@@ -34,6 +36,7 @@ class Skill:
     version: str = ""
     kind: SkillClass = SkillClass.WORKFLOW
     always: bool = False
+    by_hand: bool = False
     bins: tuple[str, ...] = ()
     env: tuple[str, ...] = ()
     allowed_tools: tuple[str, ...] | None = None

@@ -80,7 +80,7 @@ class Skills:
                 one.location,
                 one.skill,
                 one.digest,
-                one.tools,
+                one.package,
                 machine.missing(one.skill.bins, one.skill.env),
             )
             for one in found
@@ -106,4 +106,4 @@ def _changes(before: Catalogue, after: Catalogue) -> dict[str, list[str]]:
 
 
 def _state(copy: Copy, reason: str) -> tuple[object, ...]:
-    return copy.location, copy.digest, copy.tools, copy.missing, reason
+    return copy.location, copy.digest, copy.package, copy.missing, reason

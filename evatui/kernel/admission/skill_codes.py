@@ -113,4 +113,11 @@ SKILL_CODES = (
         "A # behind a space begins a comment in YAML, so the rest of the line is lost without a word.",
         "Put the value in quotes if all of it is meant, and the comment into a line of its own if not.",
     ),
+    Code(
+        "EVA-816",
+        Reason.MANIFEST_INVALID,
+        "a manifest beside a skill adds less to prompts than it asks for",
+        "What cannot be read, or lies outside of the skill's own folder, gets into no prompt.",
+        "Name files below the folder of the skill, of at most 256 KiB each, in JSON that can be read.",
+    ),
 )
