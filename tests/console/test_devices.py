@@ -52,6 +52,13 @@ def test_a_row_says_its_state_its_name_and_why_it_may_not_be_used() -> None:
     assert "to mend it: eva hardware bind serial:1 NAME" in told
 
 
+def test_a_row_says_who_has_it() -> None:
+    owner = {"kind": "operator", "who": "ann", "epoch": 3, "since": at("14:00:00"), "request_id": "req_1"}
+    (held,) = devices_in({"devices": [device("serial:1", owner=owner)]})
+    assert plain(device_row(held, LOOK).cells[3]) == "ann"
+    assert any("ann" in plain(part) for part in device_preview(held, 80, LOOK))
+
+
 def test_an_empty_list_says_where_it_was_looked() -> None:
     told = [plain(row) for row in no_devices([{"name": "serial", "problem": ""}, {"name": "hid", "problem": "denied"}])]
     assert "serial: ● looked" in told

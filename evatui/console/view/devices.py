@@ -66,7 +66,7 @@ def devices_in(data: Mapping[str, Any]) -> list[DeviceRow]:
             state=str(told.get("state") or ""),
             strength=str(told.get("strength") or ""),
             simulated=bool(told.get("simulated")),
-            owner=str(told.get("owner") or ""),
+            owner=str((told.get("owner") or {}).get("who") or ""),
             reason=str(told.get("reason") or ""),
             fix=str(told.get("fix") or ""),
             since=str(told.get("since") or ""),
