@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -31,12 +31,14 @@ _MAX_ORDERS = 256
 class Peer:
     """Calls and questions end with the connection; ``orders``, once read, go on to their end without it."""
 
-    def __init__(self, outbox: Outbox, desk: Desk, orders: set[asyncio.Task[None]]) -> None:
+    def __init__(self, outbox: Outbox, desk: Desk, orders: set[asyncio.Task[None]], awaits: Callable[[], None]) -> None:
+        """``awaits`` is called whenever it waits for the next change."""
         self.outbox = outbox
         self.watches = False
         """It has asked for what changes, and so wants to know of it."""
         self._told = False
         self._desk = desk
+        self._awaits = awaits
         self._orders = orders
         self._asked: set[asyncio.Task[None]] = set()
         self._tied: dict[Any, asyncio.Task[None]] = {}
@@ -119,6 +121,7 @@ class Peer:
 
     def _watch(self) -> None:
         self.watches, self._told = True, False
+        self._awaits()
 
     def _progressed(self, request: Any, progress: Progress) -> None:
         self.outbox.post({"method": "progress", "params": {"id": request, **progress.to_json()}})

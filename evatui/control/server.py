@@ -42,7 +42,8 @@ class Server:
         self._connections: set[asyncio.Task[None]] = set()
         self._orders: set[asyncio.Task[None]] = set()
         self._peers: set[Peer] = set()
-        self._telling = False
+        self._awaited = False
+        """Does any peer want to be told of the next change? Most changes come to nobody, and need not wake the loop."""
         self._ends = False
 
     async def listen(self, state_dir: Path) -> tuple[str, str | None]:
@@ -106,12 +107,14 @@ class Server:
     def changed(self) -> None:
         """Tells every peer that has asked for what changes, at most once until it asks again."""
         loop = self._loop
-        if loop is not None and self._peers and not self._telling:
-            self._telling = True
+        if loop is not None and self._awaited:
+            self._awaited = False
             loop.call_soon_threadsafe(self._tell)
 
+    def _await(self) -> None:
+        self._awaited = True
+
     def _tell(self) -> None:
-        self._telling = False
         for peer in self._peers:
             peer.changed()
 
@@ -140,7 +143,7 @@ class Server:
             await self._ready.wait()
             assert self._desk is not None  # serve() has set both
             if await self._knows_the_token(reader):
-                peer = Peer(outbox, self._desk, self._orders)
+                peer = Peer(outbox, self._desk, self._orders, self._await)
                 self._peers.add(peer)
                 await peer.attend(reader)
         finally:

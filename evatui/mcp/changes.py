@@ -24,6 +24,8 @@ _STREAMS = 64
 _BACKLOG = 64
 _PAUSE_S = 0.05
 """Changes that come together are told together."""
+_AT_EASE_S = 0.25
+"""Most of what changes are calls: after a look for nothing the next one has time."""
 _UNREAD_S = 5.0
 _AGAIN_S = 1.0
 """Without a runtime there is nobody who would say that there is one again."""
@@ -72,24 +74,25 @@ class Changes:
         while True:
             await self._wake.wait()
             self._wake.clear()
-            for principal in list(self._told):
-                await self._look(principal)
-            await asyncio.sleep(_PAUSE_S)
+            found = [await self._look(principal) for principal in list(self._told)]
+            await asyncio.sleep(_PAUSE_S if any(found) else _AT_EASE_S)
 
     def close(self) -> None:
         """Every stream ends in good order."""
         for handler in self._listening.values():
             handler.close()
 
-    async def _look(self, principal: str | None) -> None:
+    async def _look(self, principal: str | None) -> bool:
+        """Is it another list than before?"""
         try:
             listed = await self._lists.of(Client(principal, {}), starts=False)
         except CommandFailed:
             self._loop.call_later(_AGAIN_S, self._wake.set)
-            return
+            return False
         before, self._told[principal] = self._told[principal], listed.revision
         if before and before != listed.revision:
             await self._tell(principal)
+        return before != listed.revision
 
     async def _tell(self, principal: str | None) -> None:
         if principal in self._buses:

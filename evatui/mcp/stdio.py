@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import select
 import signal
@@ -52,6 +53,8 @@ def _load() -> None:
     """The SDK takes most of a second, in which a runtime can start."""
     import evatui.mcp.server  # noqa: F401
 
+    gc.freeze()  # what was just loaded stays, and need not be looked through again and again
+
 
 def _end_with_reader(wire: int) -> None:
     """Ends the process once nobody reads what it writes: by then nothing can be said, and input may never end."""
@@ -68,8 +71,7 @@ def _end_with_reader(wire: int) -> None:
 
 
 async def _bridge(attached: Attached) -> None:
-    from mcp.server.stdio import stdio_server
-
+    from evatui.mcp.pipes import wire
     from evatui.mcp.server import Context, ToolServer
 
     session = new_id("mcp")
@@ -80,7 +82,7 @@ async def _bridge(attached: Attached) -> None:
         return Client(None, {"id": session, "transport": "stdio", "client": name, "protocol": ctx.protocol_version})
 
     _end_with_reader(os.dup(sys.stdout.fileno()))
-    async with stdio_server() as (incoming, outgoing):
+    async with await wire() as (incoming, outgoing):
         sys.stdout = sys.stderr  # what is printed and not flushed would go out after the last message
         server = ToolServer(attached, who)
         async with server.watching():

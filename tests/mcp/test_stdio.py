@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import subprocess
@@ -19,6 +20,7 @@ from tests.support.waiting import until
 from tests.support.workspaces import write
 
 ROOT = Path(__file__).parents[2]
+MAX_LINE = 4 << 20
 HELLO = {
     "jsonrpc": "2.0",
     "id": 1,
@@ -53,7 +55,8 @@ class Raw:
 
     def end(self) -> tuple[int, bytes, bytes]:
         """Closes its input; the exit code, and the rest that it wrote."""
-        self.into.close()
+        with contextlib.suppress(BrokenPipeError):
+            self.into.close()
         said = self.out.read(), self.process.stderr.read() if self.process.stderr else b""
         return self.process.wait(30), *said
 
@@ -92,6 +95,8 @@ def test_where_nobody_holds_the_workspace_a_runtime_is_started_and_stays(tmp_pat
         raw.tell(READY)
         call = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "test_echo", "arguments": {}}}
         assert raw.ask(call)["result"]["isError"] is False
+        with contextlib.suppress(BrokenPipeError):
+            raw.into.write(b"x" * (MAX_LINE + (1 << 20)))  # no message is that long: the connection ends
         code, out, err = raw.end()
         assert (code, out) == (0, b"")
         for noise in (b"printed", b"written", b"a child", b"at the end"):
