@@ -56,6 +56,7 @@ def main() -> None:
 @click.option("--theme", help="evatui-dark (default), evatui-light, or a theme of Textual.")
 @click.option("--no-mouse", is_flag=True, help="Leave the mouse to the terminal.")
 @click.option("--attach", is_flag=True, help="Look at the runtime that holds the workspace; leaving ends nothing.")
+@click.option("--mcp-http", is_flag=True, help="Serve MCP clients over HTTP as well, where eva.yaml says.")
 @click.option("--state-dir", type=click.Path(path_type=Path, file_okay=False), help="State folder instead of .eva.")
 @click.version_option(package_name="evatui")
 def _command(
@@ -68,6 +69,7 @@ def _command(
     theme: str | None,
     no_mouse: bool,
     attach: bool,
+    mcp_http: bool,
     state_dir: Path | None,
 ) -> int:
     """Operator console of the workspace in DIR (default: the nearest one upward)."""
@@ -84,7 +86,9 @@ def _command(
         raise click.BadParameter(f"{theme!r}; there are: {', '.join(theme_names())}", param_hint="--theme")
     from evatui.console.app import ConsoleApp
 
-    opener = partial(_opener, workspace, state_dir, picture=screenshot is not None, readonly=readonly)
+    if mcp_http and (attach or screenshot is not None):
+        raise click.UsageError("--mcp-http is for the console that holds the workspace")
+    opener = partial(_opener, workspace, state_dir, picture=screenshot is not None, readonly=readonly, mcp=mcp_http)
     app = ConsoleApp(
         opener(attach=attach),
         attach=opener(attach=True),
@@ -104,7 +108,7 @@ def _command(
 
 
 def _opener(
-    workspace: Path | None, state_dir: Path | None, *, attach: bool, picture: bool, readonly: bool
+    workspace: Path | None, state_dir: Path | None, *, attach: bool, picture: bool, readonly: bool, mcp: bool
 ) -> OpenOperator:
     async def open_operator() -> Operator:
         from evatui.control.opening import OpenMode, open_workspace, operator_actor, operator_home
@@ -113,7 +117,7 @@ def _opener(
         mode = OpenMode.ATTACH if attach else OpenMode.PICTURE if picture else OpenMode.HOLD
         actor = operator_actor(CallerType.USER)
         place = state_dir or (Path(given) if (given := os.environ.get("EVA_STATE_DIR")) else None)
-        return await open_workspace(
+        operator = await open_workspace(
             workspace,
             state_dir=place,
             mode=mode,
@@ -122,6 +126,11 @@ def _opener(
             home=operator_home(),
             stays=attach,
         )
+        if mcp and mode is OpenMode.HOLD:
+            from evatui.mcp.serving import accompany
+
+            await accompany(operator)
+        return operator
 
     return open_operator
 

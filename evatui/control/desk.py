@@ -15,7 +15,7 @@ from evatui.control.clients import Clients
 from evatui.control.commands import COMMANDS, is_followed
 from evatui.control.devices import Devices
 from evatui.control.following import following
-from evatui.control.naming import known, meant_by_call, meant_by_id, meant_by_name
+from evatui.control.naming import known, meant_by_call, suggestion
 from evatui.control.operator import CommandFailed, OnProgress, lost
 from evatui.control.orders import orders
 from evatui.control.outside import outside
@@ -69,6 +69,8 @@ class Desk:
         self._running: Counter[str] = Counter()
         self._quiet = asyncio.Event()
         self._sessions = ClientSessions(runtime.clock)
+        self.mcp = ""
+        """Where MCP clients reach it over HTTP, empty where they do not."""
         self.serve(runtime)
 
     def serve(self, runtime: Runtime) -> None:
@@ -147,7 +149,7 @@ class Desk:
                 error.kind,
                 error.message,
                 retryable=error.retryable,
-                suggestion=_suggestion(self._runtime, command, params, error.kind),
+                suggestion=suggestion(self._runtime, command, params, error.kind),
                 context=dict(error.details),
             ) from None
         except StorageError as error:
@@ -188,7 +190,9 @@ class Desk:
 
     def snapshot(self, since: Cursor) -> ConsoleSnapshot:
         """The state of the last runtime where none serves."""
-        return replace(self._view.snapshot(since), standing=self.standing, clients=self._sessions.rows)
+        found = self._view.snapshot(since)
+        runtime = replace(found.runtime, mcp=self.mcp)
+        return replace(found, runtime=runtime, standing=self.standing, clients=self._sessions.rows)
 
     def _guard(self, command: str, params: Params) -> None:
         """The first of two looks where a command waits for something: those look again, before they change anything."""
@@ -205,7 +209,8 @@ class Desk:
     # -- queries ----------------------------------------------------------------------------
 
     async def _status(self, params: Params, actor: Actor) -> dict[str, Any]:
-        return {**status(self._runtime, self._socket), "standing": asdict(self.standing)}
+        mcp = {"url": self.mcp or None, "clients": len(self._sessions.rows)}
+        return {**status(self._runtime, self._socket), "standing": asdict(self.standing), "mcp": mcp}
 
     async def _anew(self, params: Params, actor: Actor) -> dict[str, Any]:
         assert self._restart is not None  # an operator without a runtime that lasts refuses it
@@ -286,14 +291,3 @@ def _plan_json(plan: Plan) -> dict[str, Any]:
         "applied": plan.applied,
         "changes": [change.to_json() for change in plan.changes],
     }
-
-
-def _suggestion(runtime: Runtime, command: str, params: Params, kind: ErrorKind) -> str:
-    if kind is ErrorKind.NOT_FOUND:
-        if command == "capability.route":
-            return meant_by_name(runtime, read_needed(params, "name"))
-        ids = read_ids(params) or (read_text(params, "id") or "",)
-        return meant_by_id(runtime, next((key for key in ids if key not in runtime.registry.capabilities), ""))
-    if kind is ErrorKind.CONFLICT:
-        return f"eva capability inspect {clean_line(str(params.get('id', '')), 128)}".strip()
-    return ""

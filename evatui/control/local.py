@@ -36,6 +36,8 @@ class LocalOperator:
         self._actor = actor
         self._holds = holds
         self._guest = guest
+        self.beside: list[Callable[[], None]] = []
+        """What ends, blocking, whatever else is served of the kernel; it ends before the kernel."""
         self._dirty = threading.Event()
         self._notify: Callable[[], None] | None = None
 
@@ -91,6 +93,8 @@ class LocalOperator:
         self.kernel.cut()
 
     async def close(self) -> None:
+        for end in self.beside:
+            await asyncio.to_thread(end)
         if not self._guest:
             await asyncio.to_thread(self.kernel.stop)
 

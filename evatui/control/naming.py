@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from itertools import islice
 
 from evatui.control.operator import CommandFailed
+from evatui.control.params import Params, read_ids, read_needed, read_text
 from evatui.kernel.model.call import CallerType, CallReport, CallRequest
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.ids import fold
@@ -15,7 +16,7 @@ from evatui.kernel.model.text import clean_line
 from evatui.kernel.registry.capability import Capability
 from evatui.runtime import Runtime
 
-__all__ = ["known", "meant_by_call", "meant_by_id", "meant_by_name"]
+__all__ = ["known", "meant_by_call", "meant_by_id", "meant_by_name", "suggestion"]
 
 _LIST = "eva capability list"
 _OPERATORS = frozenset({CallerType.USER, CallerType.CLI})
@@ -61,6 +62,18 @@ def meant_by_call(runtime: Runtime, request: CallRequest, report: CallReport) ->
     if request.provider is not None and providers:
         return _suggested(request.provider, [(key, key) for key in providers])
     return meant_by_name(runtime, request.capability)
+
+
+def suggestion(runtime: Runtime, command: str, params: Params, kind: ErrorKind) -> str:
+    """What to try after ``command`` has failed, empty where there is nothing to say."""
+    if kind is ErrorKind.NOT_FOUND:
+        if command == "capability.route":
+            return meant_by_name(runtime, read_needed(params, "name"))
+        ids = read_ids(params) or (read_text(params, "id") or "",)
+        return meant_by_id(runtime, next((key for key in ids if key not in runtime.registry.capabilities), ""))
+    if kind is ErrorKind.CONFLICT:
+        return f"eva capability inspect {clean_line(str(params.get('id', '')), 128)}".strip()
+    return ""
 
 
 def _there(runtime: Runtime) -> Iterator[Capability]:

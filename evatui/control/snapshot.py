@@ -66,6 +66,8 @@ class RuntimeInfo:
     attached: bool = False
     frozen: str = ""
     """Since when and by whom, empty where it is not."""
+    mcp: str = ""
+    """Where MCP clients reach it over HTTP, empty where they do not."""
     shutdown_timeout_ms: int = 15_000
     """How long calls in flight are waited for when the runtime ends."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 import threading
 from collections.abc import Callable
@@ -11,13 +12,14 @@ from typing import Any
 from evatui.control.kernel import Kernel
 from evatui.control.local import LocalOperator
 from evatui.control.opening import layout_of, operator_actor
+from evatui.control.operator import CommandFailed, Operator
 from evatui.kernel.model.call import CallerType
 from evatui.mcp.asking import Runs
 from evatui.mcp.attached import Attached
 from evatui.mcp.http import Address, HttpServer
 from evatui.mcp.token_file import token_file
 
-__all__ = ["serve_beside", "serve_http"]
+__all__ = ["accompany", "serve_beside", "serve_http"]
 
 
 def serve_http(root: Path, state_dir: Path | None, bind: str | None, tell: Callable[[dict[str, Any]], None]) -> int:
@@ -52,4 +54,21 @@ def serve_beside(kernel: Kernel) -> HttpServer:
         return LocalOperator(kernel, operator_actor(CallerType.MCP), guest=True)
 
     layout = kernel.layout
-    return HttpServer(guest, layout.state_dir, Address.of(layout.mcp_server))
+    server = HttpServer(guest, layout.state_dir, Address.of(layout.mcp_server))
+    assert kernel.desk is not None  # Kernel.start() has returned
+    kernel.desk.mcp = server.url
+    return server
+
+
+async def accompany(operator: Operator) -> None:
+    """`serve_beside` for the runtime of an operator that holds the workspace; it ends with that.
+
+    Raises `CommandFailed`, and then the operator is closed.
+    """
+    assert isinstance(operator, LocalOperator)  # whoever holds it is in this process
+    try:
+        server = await asyncio.to_thread(serve_beside, operator.kernel)
+    except CommandFailed:
+        await operator.close()
+        raise
+    operator.beside.append(server.stop)
