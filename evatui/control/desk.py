@@ -172,7 +172,8 @@ class Desk:
             if not self._running[command]:
                 del self._running[command]  # a name may be anybody's
             self._quiet.set()
-            self._ended = self._runtime.clock.monotonic()
+            if not is_followed(command):  # whoever asks again and again what has changed need not be using it
+                self._ended = self._runtime.clock.monotonic()
 
     def left(self, line: object) -> None:
         """An operator at the socket has gone, and with it whoever was there over this connection."""

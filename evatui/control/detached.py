@@ -53,8 +53,8 @@ async def _said_first(process: subprocess.Popen[bytes], said: IO[bytes]) -> byte
 
 def _spawn(root: Path, state_dir: Path | None, said: IO[bytes]) -> subprocess.Popen[bytes]:
     """In a session of its own: neither ctrl+c nor the end of whoever started it reaches it."""
-    words = [sys.executable, "-m", "evatui.cli.main", "-o", "json", "-w", str(root), "serve"]
-    place = ["--state-dir", str(state_dir)] if state_dir is not None else []
+    words = [sys.executable, "-m", "evatui.cli.main", "-o", "json", "-w", str(root.resolve()), "serve"]
+    place = ["--state-dir", str(state_dir.resolve())] if state_dir is not None else []
     return subprocess.Popen(
         [*words, "--idle-exit", str(_IDLE_EXIT_S), *place],
         stdin=subprocess.DEVNULL,

@@ -14,7 +14,11 @@ __all__ = ["Client", "Runs", "asked"]
 class Runs(Protocol):
     """The part of an `evatui.control.operator.Operator` that the server needs."""
 
-    async def run(self, command: str, *, on_progress: OnProgress | None = None, **params: Any) -> dict[str, Any]: ...
+    async def run(
+        self, command: str, *, on_progress: OnProgress | None = None, starts: bool = True, **params: Any
+    ) -> dict[str, Any]:
+        """``starts``: a runtime may be started for it where there is none."""
+        ...
 
     def on_change(self, notify: Callable[[], None]) -> None: ...
 

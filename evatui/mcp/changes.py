@@ -36,8 +36,9 @@ class Changes:
 
     def __init__(self, lists: Lists) -> None:
         self._lists = lists
-        self._told: dict[str | None, str] = {}
-        """The revision that the clients of each principal know, or have been told of."""
+        self._told: dict[str | None, str] = {None: ""}
+        """The revision that the clients of each principal know, or have been told of. What anybody may see is among
+        them: the transport asks for its schemas."""
         self._buses: dict[str | None, InMemorySubscriptionBus] = {}
         self._listening: dict[str | None, ListenHandler] = {}
         self._connections: weakref.WeakKeyDictionary[Connection, str | None] = weakref.WeakKeyDictionary()
@@ -68,6 +69,10 @@ class Changes:
         """Something changed."""
         with contextlib.suppress(RuntimeError):  # the server has ended, and with it whoever wanted to know
             self._loop.call_soon_threadsafe(self._wake.set)
+
+    async def begin(self) -> None:
+        """The first look, before the first client."""
+        await self._look(None)
 
     async def run(self) -> None:
         """Until it is cancelled."""

@@ -85,6 +85,7 @@ class ToolServer(Server[Any]):
     async def watching(self) -> AsyncIterator[None]:
         """While it is entered, clients are told when their lists change."""
         self._runs.on_change(self.changes.woken)
+        await self.changes.begin()
         watching = asyncio.create_task(self.changes.run())
         try:
             yield
@@ -119,9 +120,16 @@ class ToolServer(Server[Any]):
 
     async def _remember(self, ctx: Context, call_next: CallNext) -> HandlerResult:
         if ctx.method == "notifications/initialized":
+            client = self._who(ctx)
             # The SDK has no other way to reach a connection once its request has been answered.
-            self.changes.connected(ctx.session._connection, self._who(ctx).principal)
+            connection = ctx.session._connection
+            self.changes.connected(connection, client.principal)
+            connection.exit_stack.push_async_callback(self._left, client.session["id"])
         return await call_next(ctx)
+
+    async def _left(self, session: str) -> None:
+        with contextlib.suppress(CommandFailed):  # a runtime that is gone remembers no session
+            await self._runs.run("mcp.leave", starts=False, session=session)
 
 
 @contextlib.asynccontextmanager

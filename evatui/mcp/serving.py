@@ -12,7 +12,7 @@ from typing import Any
 from evatui.control.kernel import Kernel
 from evatui.control.local import LocalOperator
 from evatui.control.opening import layout_of, operator_actor
-from evatui.control.operator import CommandFailed, Operator
+from evatui.control.operator import CommandFailed, OnProgress, Operator
 from evatui.kernel.model.call import CallerType
 from evatui.mcp.asking import Runs
 from evatui.mcp.attached import Attached
@@ -51,13 +51,31 @@ def serve_beside(kernel: Kernel) -> HttpServer:
     """For the runtime in this process, where its eva.yaml says. Blocking; raises `CommandFailed`."""
 
     async def guest() -> Runs:
-        return LocalOperator(kernel, operator_actor(CallerType.MCP), guest=True)
+        return _Guest(LocalOperator(kernel, operator_actor(CallerType.MCP), guest=True))
 
     layout = kernel.layout
     server = HttpServer(guest, layout.state_dir, Address.of(layout.mcp_server))
     assert kernel.desk is not None  # Kernel.start() has returned
     kernel.desk.mcp = server.url
     return server
+
+
+class _Guest:
+    """Of a runtime that is there as long as this process: none needs to be started."""
+
+    def __init__(self, operator: LocalOperator) -> None:
+        self._operator = operator
+
+    async def run(
+        self, command: str, *, on_progress: OnProgress | None = None, starts: bool = True, **params: Any
+    ) -> dict[str, Any]:
+        return await self._operator.run(command, on_progress=on_progress, **params)
+
+    def on_change(self, notify: Callable[[], None]) -> None:
+        self._operator.on_change(notify)
+
+    async def close(self) -> None:
+        await self._operator.close()
 
 
 async def accompany(operator: Operator) -> None:

@@ -36,10 +36,11 @@ class Lists:
         self._runs = runs
         self._known: dict[str | None, Listed] = {}
 
-    async def of(self, client: Client, **how: Any) -> Listed:
+    async def of(self, client: Client, *, starts: bool = True) -> Listed:
         """Raises `CommandFailed`."""
         known = self._known.get(client.principal)
-        told = await self._runs.run("mcp.tools", **asked(client), known=known.revision if known else None, **how)
+        revision = known.revision if known else None
+        told = await self._runs.run("mcp.tools", starts=starts, **asked(client), known=revision)
         if known is None or told["tools"] is not None:
             while len(self._known) >= _KEPT:
                 del self._known[next(iter(self._known))]

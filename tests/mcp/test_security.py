@@ -11,7 +11,7 @@ import socket
 import stat
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from evatui.control.operator import CommandFailed
 from evatui.mcp.borders import borders_of
 from evatui.mcp.http import Address, HttpServer
 from evatui.mcp.token_file import local_token, token_file
-from tests.mcp.house import ECHO, FILES, POLICY, TOKENS, House, handler, housed, policy
+from tests.mcp.house import ECHO, FILES, POLICY, TOKENS, House, handler, housed, modern, policy
 from tests.mcp.test_wire import HELLO, opened
 from tests.support.waiting import until
 from tests.support.workspaces import save
@@ -195,17 +195,34 @@ def test_a_server_in_a_process_of_its_own_is_a_bridge_and_ends_in_good_order(hou
     bridge.host = serving["url"].split("/")[2]
     called = bridge.ask("tools/call", {"name": "test_echo", "arguments": {}}, token=TOKENS["bob"]).json["result"]
     assert called["structuredContent"]["context"]["caller"]["id"] == "bob"
-    with socket.create_connection(bridge.host.split(":")) as stream:  # a client that listens, and goes on listening
-        body, headers = json.dumps(HELLO), f"Authorization: Bearer {TOKENS['ann']}\r\nHost: {bridge.host}"
-        stream.sendall(f"POST /mcp HTTP/1.1\r\n{headers}\r\nContent-Type: application/json\r\n".encode())
-        stream.sendall(
-            f"Accept: application/json, text/event-stream\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode()
-        )
-        assert b"200 OK" in stream.recv(1000)
+    listen, headers = modern("subscriptions/listen", {"notifications": {"toolsListChanged": True}})
+    with socket.create_connection(bridge.host.split(":")) as stream:
+        stream.sendall(_request(bridge.host, json.dumps(listen), headers))
+        heard = stream.recv(4096)
+        while b"notifications/subscriptions/acknowledged" not in heard:
+            heard += stream.recv(4096)
         process.send_signal(signal.SIGTERM)
         out, err = process.communicate(timeout=30)
+        while more := stream.recv(4096):
+            heard += more
+    assert b'"result":{' in heard.split(b"acknowledged")[1]  # the stream was ended, and did not break
     assert (process.returncode, json.loads(out), err) == (0, {"event": "stopped"}, b"")
     assert house.ask("tools/list").status == 200
+
+
+def _request(host: str, body: str, headers: Mapping[str, str]) -> bytes:
+    lines = [
+        "POST /mcp HTTP/1.1",
+        f"Host: {host}",
+        f"Authorization: Bearer {TOKENS['ann']}",
+        "Content-Type: application/json",
+        "Accept: application/json, text/event-stream",
+        f"Content-Length: {len(body)}",
+        *(f"{name}: {value}" for name, value in headers.items()),
+        "",
+        body,
+    ]
+    return "\r\n".join(lines).encode()
 
 
 def test_what_a_tool_says_of_itself_is_cleaned(tmp_path: Path) -> None:

@@ -35,11 +35,12 @@ class Raw:
 
     def __init__(self, root: Path, code: str = "from evatui.cli.main import main; main()") -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-c", code, "-w", str(root), "mcp", "serve", "--stdio"],
+            [sys.executable, "-c", code, "-w", root.name, "mcp", "serve", "--stdio"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env={**os.environ, "PYTHONPATH": str(ROOT)},
+            cwd=root.parent,
         )
         assert self.process.stdin
         assert self.process.stdout

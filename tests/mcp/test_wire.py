@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
 
 from tests.mcp.house import OLD, ORIGIN, TOKENS, House
+from tests.support.waiting import until
 
 HELLO = {
     "jsonrpc": "2.0",
@@ -111,6 +113,7 @@ def test_the_headers_must_say_what_the_body_says(house: House) -> None:
 
 
 def test_an_argument_that_is_bound_to_a_header_must_equal_it(house: House) -> None:
+    """Also of the first request of all, before anybody has listed the tools."""
     call = ("tools/call", {"name": "test_bound", "arguments": {"n": "one"}})
     assert house.ask(*call, headers={"Mcp-Param-Number": "one"}).status == 200
     answer = house.ask(*call, headers={"Mcp-Param-Number": "two"})
@@ -161,6 +164,22 @@ def test_sessions_have_random_names_and_end_when_told(house: House) -> None:
     assert len(first) >= 32
     assert house.send(method="DELETE", headers={"Mcp-Session-Id": first}).status == 200
     assert house.send({"jsonrpc": "2.0", "id": 2, "method": "ping"}, headers={"Mcp-Session-Id": first}).status == 404
+
+
+def test_who_is_connected_is_told_until_the_session_ends(house: House) -> None:
+    def mine() -> list[Any]:
+        found = house.asked("mcp.server")["sessions"]
+        return [row for row in found if row["client"] == "old 1" and row["last_call"] == "test_echo"]
+
+    session = {"Mcp-Session-Id": opened(house)}
+    assert house.send({"jsonrpc": "2.0", "method": "notifications/initialized"}, headers=session).status == 202
+    call = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "test_echo", "arguments": {}}}
+    assert house.send(call, headers=session).status == 200
+    [row] = mine()
+    assert (row["principal"], row["transport"], row["protocol"], row["calls"]) == ("ann", "http", OLD, 1)
+    assert session["Mcp-Session-Id"] not in str(row)  # it is as good as a key, and nobody else's
+    house.send(method="DELETE", headers=session)
+    asyncio.run(until(lambda: not mine()))
 
 
 def test_the_era_since_2026_has_no_sessions(house: House) -> None:
