@@ -62,7 +62,10 @@ class Changes:
 
     def saw(self, principal: str | None, revision: str) -> None:
         """A client was handed this list; one that differs from what others know is news to them."""
-        if self._told.setdefault(principal, revision) not in ("", revision):
+        known = self._told.get(principal)
+        if not known:
+            self._told[principal] = revision
+        elif known != revision:
             self._wake.set()
 
     def woken(self) -> None:
