@@ -62,6 +62,7 @@ class Dispatch:
         from evatui.console.deciding import Deciding
         from evatui.console.listing import Listing
         from evatui.console.mending import Mending
+        from evatui.console.outside import Outside
         from evatui.console.reading import Reading
         from evatui.console.restarting import Restarting
         from evatui.console.restoring import Restoring
@@ -85,6 +86,7 @@ class Dispatch:
             **changing.handlers,
             **Restoring(self._app, asking).handlers,
             **Deciding(self._app, asking).handlers,
+            **Outside(self._app, asking).handlers,
             **Rolling(self._app, asking, self._act).handlers,
             **Restarting(self._app, asking).handlers,
         }

@@ -63,6 +63,9 @@ def test_the_levels_are_those_of_the_commands() -> None:
         "call": Danger.FREE,
         "cancel": Danger.PLAN,
         "cancel-all": Danger.DIALOG,
+        "tools.approve": Danger.TYPED,
+        "tools.revoke": Danger.PLAN,
+        "probe": Danger.FREE,
         "describe": Danger.FREE,
         "diff": Danger.FREE,
     }

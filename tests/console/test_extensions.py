@@ -9,6 +9,7 @@ from evatui.console.view.editor import place_of
 from evatui.console.view.extensions import extension_preview, extension_rows, extensions_in
 from evatui.console.view.ink import plain
 from evatui.control.adapter_rows import AdapterRow, ServerRow, ToolRow
+from evatui.control.client_sessions import ClientRow
 from evatui.control.extensions import Extensions, RefusedSkillRow, SkillRow
 from evatui.control.snapshot import ConsoleSnapshot
 from evatui.kernel.model.diagnostic import Diagnostic, Reason, Span
@@ -96,3 +97,36 @@ async def test_what_came_with_the_program_is_not_edited(console: OpenConsole) ->
     async with console(scene(extensions=own), view=View.EXTENSIONS) as it:
         await it.press("e")
         assert "it came with evatui" in it.status
+
+
+async def test_what_waits_of_a_server_is_approved_by_typing_its_id_and_just_the_list_that_was_seen(
+    console: OpenConsole,
+) -> None:
+    answers = {"mcp.approve": {"approved": ["files__read"]}, "mcp.revoke": {"revoked": ["read"]}}
+    async with console(known(), view=View.EXTENSIONS, answers=answers) as it:
+        it.app.pane.rows.move_to("adapter files")
+        await it.press("colon", *"tools-approve", "enter")
+        assert "+a" in it.screen
+        await it.armed()
+        await it.press(*"files", "enter")
+        assert it.operator.sent("mcp.approve") == [{"server": "files", "digest": "ab12", "typed": "files"}]
+        assert "approved the tools of files" in it.status
+        assert "eva mcp approve files --digest ab12" in it.status
+        await it.press("colon", *"tools-revoke", "enter")
+        await it.armed()
+        await it.press("enter")
+        assert it.operator.sent("mcp.revoke") == [{"server": "files"}]
+        it.app.pane.rows.move_to("adapter echo")
+        await it.press("colon", *"tools-approve", "enter")
+        assert "select an MCP server that serves" in it.status
+
+
+def test_who_is_connected_as_a_client_is_listed_with_the_last_call() -> None:
+    client = ClientRow(
+        id="s1", principal="ann", transport="http", client="editor 1.0", protocol="2025-11-25", since="", last_seen="",
+        calls=2, last_call="project_summary", last_call_at="now",
+    )  # fmt: skip
+    [row] = extension_rows(extensions_in(scene(clients=(client,))))
+    assert [plain(cell) for cell in row.cells][:3] == ["● connected", "client", "ann"]
+    assert "last project_summary" in plain(row.cells[5])
+    assert any("project_summary at now" in plain(told) for told in extension_preview(client, 100))

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from evatui.console.view.action import VIEWS, Action, Takes, View
 from evatui.console.view.changing_actions import CHANGING
 from evatui.console.view.looking_actions import LOOKING
+from evatui.console.view.outside_actions import OUTSIDE
 
 __all__ = ["ACTIONS", "GROUPS", "VIEWS", "Action", "Actions", "Takes", "View"]
 
@@ -16,7 +17,7 @@ GROUPS = ("Views", "Moving", "Selected", "Changing", "Reading", "Finding", "Cons
 """In the order of the list of keys, and of the footer."""
 
 ACTIONS: tuple[Action, ...] = tuple(
-    action for group in GROUPS for action in (*LOOKING, *CHANGING) if action.group == group
+    action for group in GROUPS for action in (*LOOKING, *CHANGING, *OUTSIDE) if action.group == group
 )
 
 

@@ -9,6 +9,7 @@ from evatui.console.view.ink import EMPTY, Ink, Line, join, line, wrap
 from evatui.console.view.rows import folded
 from evatui.console.view.table import Column, Level, Row
 from evatui.control.adapter_rows import AdapterRow, ServerRow
+from evatui.control.client_sessions import ClientRow
 from evatui.control.extensions import Extensions, RefusedSkillRow, SkillRow
 from evatui.control.snapshot import ConsoleSnapshot
 from evatui.kernel.model.diagnostic import Diagnostic
@@ -16,7 +17,7 @@ from evatui.kernel.model.ids import fold
 
 __all__ = ["EXTENSION_COLUMNS", "Extension", "extension_preview", "extension_rows", "extensions_in", "no_extensions"]
 
-Extension = AdapterRow | SkillRow | RefusedSkillRow
+Extension = AdapterRow | SkillRow | RefusedSkillRow | ClientRow
 
 EXTENSION_COLUMNS = (
     Column(title="STATE", width=11),
@@ -47,11 +48,12 @@ _LEVELS = {Ink.BAD: Level.ERROR, Ink.WARN: Level.WARN, Ink.DIM: Level.DETAIL}
 
 
 def extensions_in(snapshot: ConsoleSnapshot) -> dict[str, Extension]:
-    """By a key that is theirs alone: what is refused, then adapters, then skills."""
+    """By a key that is theirs alone: what is refused, then adapters, who is connected, then skills."""
     known = snapshot.extensions
     return {
         **{f"refused {row.path}": row for row in known.refused},
         **{f"adapter {row.id}": row for row in snapshot.adapters},
+        **{f"client {row.id}": row for row in snapshot.clients},
         **{f"skill {row.name}": row for row in known.skills},
     }
 
@@ -83,6 +85,8 @@ def _row(key: str, one: Extension) -> Row:
 def _state(one: Extension) -> Line:
     if isinstance(one, RefusedSkillRow):
         return line(("✗ refused", Ink.BAD))
+    if isinstance(one, ClientRow):
+        return line(("● connected", Ink.OK))
     if isinstance(one, SkillRow):
         return line(("● available", Ink.OK) if one.available else ("⊘ not now", Ink.WARN))
     sign, ink = _STATES.get(one.state, ("·", Ink.PLAIN))
@@ -97,6 +101,8 @@ def _told(one: Extension) -> tuple[str, str, str, str, str]:
         shadows = f"shadows {', '.join(one.shadows)}" if one.shadows else ""
         why = f"missing: {', '.join(one.missing)}" if one.missing else _WHY.get(one.reason, one.reason)
         return "skill", one.name, one.version, one.layer, why or shadows or one.description
+    if isinstance(one, ClientRow):
+        return "client", one.principal, "", one.transport, _of_client(one)
     return one.transport, one.id, one.version, "", _of_adapter(one)
 
 
@@ -109,14 +115,43 @@ def _of_adapter(one: AdapterRow) -> str:
     return f"{len(server.tools)} tools" if server is not None else ", ".join(one.capabilities)
 
 
+def _of_client(one: ClientRow) -> str:
+    if not one.last_call:
+        return f"{one.client}  no call yet"
+    return f"{one.client}  last {one.last_call}{', which failed' if one.failed else ''}"
+
+
 def _first(diagnostics: Sequence[Diagnostic]) -> str:
     return f"{diagnostics[0].code} {diagnostics[0].message}" if diagnostics else ""
 
 
 def extension_preview(one: Extension, width: int) -> list[Line]:
     """The first two lines say the most."""
-    parts = _skill(one) if isinstance(one, SkillRow) else _refused(one) if isinstance(one, RefusedSkillRow) else None
-    return [part for told in (parts or _adapter(one)) for part in wrap(told, width, "  ")]
+    return [part for told in _in_full(one) for part in wrap(told, width, "  ")]
+
+
+def _in_full(one: Extension) -> Iterator[Line]:
+    if isinstance(one, SkillRow):
+        return _skill(one)
+    if isinstance(one, RefusedSkillRow):
+        return _refused(one)
+    return _client(one) if isinstance(one, ClientRow) else _adapter(one)
+
+
+def _client(one: ClientRow) -> Iterator[Line]:
+    """Somebody who calls what this workspace serves as an MCP server."""
+    yield join((_state(one), line((one.principal, Ink.STRONG)), line((one.client, Ink.DIM))))
+    yield line(_of_client(one))
+    yield EMPTY
+    for name, value in (
+        ("transport", one.transport),
+        ("protocol", one.protocol),
+        ("since", one.since),
+        ("last seen", one.last_seen),
+        ("calls", f"{one.calls:,}"),
+        ("last call", f"{one.last_call} at {one.last_call_at}" if one.last_call else "none"),
+    ):
+        yield line((f"{name:<10}", Ink.DIM), value)
 
 
 def _refused(one: RefusedSkillRow) -> Iterator[Line]:
@@ -147,8 +182,7 @@ def _skill(one: SkillRow) -> Iterator[Line]:
         yield from rendered_lines(found.rendered or f"{found.code} {found.message}")
 
 
-def _adapter(one: Extension) -> Iterator[Line]:
-    assert isinstance(one, AdapterRow)  # the others have lines of their own
+def _adapter(one: AdapterRow) -> Iterator[Line]:
     waits = f"waits for {'trust (T)' if one.waits_for == 'trust' else one.waits_for}" if one.waits_for else ""
     yield join((_state(one), line((one.id, Ink.STRONG)), line((one.version, Ink.DIM)), line((waits, Ink.WARN))))
     yield line(one.detail or f"answers {', '.join(one.capabilities)}")
@@ -173,7 +207,9 @@ def _server(server: ServerRow, adapter_id: str) -> Iterator[Line]:
         yield line((server.note, Ink.WARN))
     if server.waiting:
         how = f"eva mcp approve {adapter_id} --digest {server.digest}"
-        yield line((f"{server.waiting} wait for approval: ", Ink.WARN), (how, Ink.INFO))
+        yield line(
+            (f"{server.waiting} wait for approval: ", Ink.WARN), ("a", Ink.KEY), " approve tools, or ", (how, Ink.INFO)
+        )
     for tool in server.tools:
         ink = _TOOLS.get(tool.state, Ink.DIM)
         yield line((f"  {tool.state:<8}", ink), tool.shown or tool.name, (f"  {tool.why or tool.description}", Ink.DIM))

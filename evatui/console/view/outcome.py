@@ -30,6 +30,9 @@ _DONE = {
     "trust.give": "trusted the workspace",
     "trust.revoke": "trusts the workspace no more",
     "call.cancel": "cancelled",
+    "mcp.approve": "approved the tools of",
+    "mcp.revoke": "took back the approval of the tools of",
+    "mcp.probe": "asked",
     "capability.call": "called",
     "runtime.restart": "restarted the runtime",
     "runtime.freeze": "frozen",
@@ -47,7 +50,14 @@ def target_of(params: Mapping[str, Any]) -> str:
     return (
         ", ".join(ids)
         if ids
-        else str(params.get("provider") or params.get("id") or params.get("name") or params.get("what") or "")
+        else str(
+            params.get("provider")
+            or params.get("server")
+            or params.get("id")
+            or params.get("name")
+            or params.get("what")
+            or ""
+        )
     )
 
 
