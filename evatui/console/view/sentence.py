@@ -14,6 +14,7 @@ from evatui.console.view.rows import served
 from evatui.console.view.timeline import Reload
 from evatui.console.view.words import WAITS, Look, clock, duration, state_label
 from evatui.control.adapter_rows import AdapterRow
+from evatui.control.client_sessions import ClientRow
 from evatui.control.deciding import HeldRow, IdleRow
 from evatui.control.extensions import RefusedSkillRow, SkillRow
 from evatui.control.snapshot import AuditRow, CallRow, CapabilityRow, RejectionRow
@@ -52,6 +53,9 @@ def sentence(subject: Subject, look: Look, width: int) -> Line:
     elif isinstance(subject, AdapterRow | SkillRow | RefusedSkillRow):
         what, why, *_ = (*extension_preview(subject, 400), EMPTY)
         since, keys = EMPTY, _keys("enter", "open", "e", "editor")
+    elif isinstance(subject, ClientRow):
+        what, why, *_ = (*extension_preview(subject, 400), EMPTY)
+        since, keys = EMPTY, _keys("enter", "open")
     elif isinstance(subject, CallRow):
         what, why, since, keys = _about_call(subject, look)
     else:
