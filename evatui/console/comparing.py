@@ -23,6 +23,8 @@ __all__ = ["AROUND_BROAD", "Comparing"]
 
 AROUND_BROAD = 9
 """Columns of a screen that a broad page does not give to its lines."""
+_BAR = 2
+"""What the scroll bar takes of that while the page is laid out."""
 _COPIED = 100
 """Columns of what is copied from a page."""
 
@@ -71,7 +73,8 @@ class Comparing:
 
         def made() -> tuple[Source, str]:
             source = cache(_after(head, compared_lines(data)))
-            source(self._app.size.width - AROUND_BROAD)  # so that the loop finds it made
+            for around in (AROUND_BROAD, AROUND_BROAD + _BAR):  # so that the loop finds them made
+                source(self._app.size.width - around)
             return source, "\n".join(plain(row) for row in source(_COPIED))
 
         source, text = await asyncio.to_thread(made)

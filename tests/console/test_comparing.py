@@ -138,23 +138,21 @@ def test_a_refusal_that_is_over_shows_its_lines_too() -> None:
     assert lines[-1] == "+broken"
 
 
-async def test_enter_on_a_reload_shows_what_it_changed(console: OpenConsole) -> None:
+async def test_a_reload_and_a_capability_show_what_changed_in_lines_made_off_the_loop(console: OpenConsole) -> None:
     async with console(answers={"capability.diff": DATA}, view=View.RELOADS, size=(120, 36)) as it:
         await it.press("k", "enter")
         assert it.operator.sent("capability.diff")[0]["new"] == "g42"
         assert "it was approved" in it.screen
         assert "published  repo-summary" in it.screen
+        made = it.dialog._source.cache_info()  # type: ignore[attr-defined]
+        assert (made.misses, made.hits > 0, AROUND_BROAD) == (3, True, 9)  # in a thread, with what is copied
         await it.press("G")
         assert "local many = count(files)" in it.screen
-
-
-async def test_the_lines_are_made_for_the_width_that_they_are_asked_for(console: OpenConsole) -> None:
-    async with console(answers={"capability.diff": DATA}, size=(120, 36)) as it:
+        await it.press("escape", "1")
         it.app.pane.rows.move_to("repo-summary")
         await it.press("v")
-        made = it.dialog._source.cache_info()  # type: ignore[attr-defined]
-        assert (made.currsize, made.hits > 0) == (2, True)
-        assert AROUND_BROAD == 9
+        assert it.operator.sent("capability.diff")[1] == {"id": "repo-summary"}
+        assert "Permissions" in it.screen
 
 
 async def test_a_refused_one_shows_the_refusal_and_what_cannot_be_compared_its_times(console: OpenConsole) -> None:
@@ -169,11 +167,3 @@ async def test_a_refused_one_shows_the_refusal_and_what_cannot_be_compared_its_t
         assert "published" in it.dialog.query_one(".body").lines[0][0][0] + it.screen
         await it.press("escape")
         assert "has no g41" in it.status
-
-
-async def test_v_on_a_capability_holds_it_against_the_version_before(console: OpenConsole) -> None:
-    async with console(answers={"capability.diff": DATA}) as it:
-        it.app.pane.rows.move_to("repo-summary")
-        await it.press("v")
-        assert it.operator.sent("capability.diff") == [{"id": "repo-summary"}]
-        assert "Permissions" in it.screen

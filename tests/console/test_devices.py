@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from evatui.console.view.actions import View
 from evatui.console.view.devices import device_preview, device_row, devices_in, no_devices
 from evatui.console.view.ink import plain
 from evatui.console.view.words import Look
@@ -78,10 +77,7 @@ async def test_they_are_asked_for_when_one_looks_and_again_after_an_event(consol
         await it.change(scene(events=(*reload_events(), plugged), at=at("14:03:00")))
         await it.settle()
         assert "No devices." in it.screen
-
-
-async def test_what_cannot_be_asked_says_why(console: OpenConsole) -> None:
-    failed = CommandFailed(ErrorKind.UNAVAILABLE, "the runtime ends")
-    async with console(answers={"hardware.list": failed}, view=View.DEVICES) as it:
+        it.operator.answers["hardware.list"] = CommandFailed(ErrorKind.UNAVAILABLE, "the runtime ends")
+        await it.change(scene(events=(plugged, replace(plugged, seq=100)), at=at("14:04:00")))
         await it.settle()
         assert "✗ Unavailable  the runtime ends" in it.screen

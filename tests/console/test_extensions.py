@@ -14,7 +14,7 @@ from evatui.control.extensions import Extensions, RefusedSkillRow, SkillRow
 from evatui.control.snapshot import ConsoleSnapshot
 from evatui.kernel.model.diagnostic import Diagnostic, Reason, Span
 from tests.console.conftest import OpenConsole
-from tests.console.scene import scene
+from tests.console.scene import at, scene
 
 
 def skill(name: str, **more: Any) -> SkillRow:
@@ -90,11 +90,9 @@ async def test_the_view_lists_them_and_says_what_is_selected(console: OpenConsol
         assert "skills/broken/SKILL.md" in it.status
         await it.press("j", "enter")
         assert "wait for approval" in it.screen
-
-
-async def test_what_came_with_the_program_is_not_edited(console: OpenConsole) -> None:
-    own = Extensions(skills=(skill("use", location="<builtin>/use/SKILL.md"),))
-    async with console(scene(extensions=own), view=View.EXTENSIONS) as it:
+        await it.press("escape")
+        own = Extensions(skills=(skill("use", location="<builtin>/use/SKILL.md"),))
+        await it.change(scene(extensions=own, at=at("14:03:00")))
         await it.press("e")
         assert "it came with evatui" in it.status
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from evatui.console.view.actions import View
 from evatui.console.view.related import jumps
 from evatui.console.view.timeline import Timeline
@@ -30,14 +28,10 @@ async def test_marks_stay_with_their_rows_through_filters_and_are_counted(consol
         assert it.app.pane.rows.marks == frozenset()
 
 
-async def test_the_row_of_what_lies_on_disk_is_never_marked(console: OpenConsole) -> None:
+async def test_a_level_leaves_only_what_matters_more_and_marks_are_of_rows(console: OpenConsole) -> None:
     async with console(view=View.AUDIT) as it:
         await it.press("g", "space", "asterisk")
-        assert it.app.pane.rows.marks == {"101", "102", "103", "104", "105"}
-
-
-async def test_a_level_leaves_only_what_matters_more(console: OpenConsole) -> None:
-    async with console(view=View.AUDIT) as it:
+        assert it.app.pane.rows.marks == {"101", "102", "103", "104", "105"}  # and not what lies on disk
         await it.press("l", "l")
         assert [row.key for row in it.app.pane.found] == ["102"]
         assert "≥ warn" in it.text("#tabs")
@@ -100,55 +94,36 @@ async def test_o_jumps_and_minus_comes_back(console: OpenConsole) -> None:
         assert (it.app.view, it.key) == (View.REGISTRY, "repo-summary")
 
 
-async def test_a_call_without_side_effects_is_cancelled_by_enter(console: OpenConsole) -> None:
+async def test_calls_are_ended_by_enter_where_harmless_and_else_by_y(console: OpenConsole) -> None:
     answers = {"call.cancel": {"what": "x", "cancelled": []}}
-    async with console(scene(calls=calls()), answers=answers, view=View.IN_FLIGHT) as it:
+    async with console(scene(calls=calls()), answers=answers) as it:
+        it.app.pane.rows.move_to("repo-summary")
         await it.press("x")
+        assert "Drain repo-summary?" in it.screen
+        await it.press("escape", "5", "a")
+        assert "End the call" in it.screen
+        await it.press("escape", "x")
         assert "26.4 s of 30 s for rico" in it.screen
         assert "eva cancel req_0" in it.screen
         await it.armed()
         await it.press("enter")
         assert it.operator.sent("call.cancel") == [{"what": calls()[0].request_id}]
         assert "cancelled req_0" in it.status
-
-
-async def test_one_that_may_have_changed_something_is_cancelled_by_y_alone(console: OpenConsole) -> None:
-    async with console(scene(calls=calls()), view=View.IN_FLIGHT) as it:
         it.app.pane.rows.move_to(calls()[2].request_id)
         await it.press("x")
         assert "Side effects: mutating" in it.screen
         await it.armed()
         await it.press("enter")
-        assert it.operator.sent("call.cancel") == []
-
-
-async def test_marked_calls_and_all_of_a_generation_are_ended_together(console: OpenConsole) -> None:
-    gone = CommandFailed(ErrorKind.NOT_FOUND, "no call of it is in flight")
-    async with console(scene(calls=calls()), answers={"call.cancel": gone}, view=View.IN_FLIGHT) as it:
-        await it.press("space", "space", "x")
+        assert len(it.operator.sent("call.cancel")) == 1
+        it.operator.answers["call.cancel"] = CommandFailed(ErrorKind.NOT_FOUND, "no call of it is in flight")
+        await it.press("g", "space", "space", "x")
         assert "Cancel 2 marked calls?" in it.screen
         await it.armed()
         await it.press("y")
-        assert [params["what"] for params in it.operator.sent("call.cancel")] == [
-            call.request_id for call in calls()[:2]
-        ]
+        ended = [params["what"] for params in it.operator.sent("call.cancel")[1:]]
+        assert ended == [call.request_id for call in calls()[:2]]
         assert "cancelled no calls, 2 had ended by then" in it.status
         await it.press("g")
         it.app.action_act("cancel-all")
         await it.settle()
         assert "Cancel all 1 call on g41?" in it.screen
-
-
-async def test_x_drains_in_the_registry_and_cancels_in_flight(console: OpenConsole) -> None:
-    async with console(scene(calls=calls())) as it:
-        it.app.pane.rows.move_to("repo-summary")
-        await it.press("x")
-        assert "Drain repo-summary?" in it.screen
-        await it.press("escape", "5", "x")
-        assert "Cancel the call of repo-summary?" in it.screen
-        await it.press("escape", "a")
-        assert "End the call" in it.screen
-        queued = replace(calls()[2])
-        it.app.pane.rows.move_to(queued.request_id)
-        await it.press("escape")
-        assert it.app.actions.find("cancel-all") is not None

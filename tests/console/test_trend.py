@@ -12,7 +12,7 @@ from evatui.console.view.trend import SPAN_S, STEP_S, Trends, quantile, spark, t
 from evatui.console.view.words import Look
 from evatui.control.snapshot import Beside, CanaryRow, Side
 from tests.console.conftest import OpenConsole
-from tests.console.scene import at, capability, record, scene
+from tests.console.scene import at, capability, record
 
 STEPS = SPAN_S // STEP_S
 
@@ -92,7 +92,7 @@ async def test_the_selected_one_shows_its_last_minutes(console: OpenConsole) -> 
         it.app.pane.rows.move_to("config-validate")
         await it.settle()
         assert "p95" not in it.screen
-    async with console(scene(), size=(80, 24)) as it:
+        await it.pilot.resize_terminal(80, 24)
         it.app.pane.rows.move_to("weather-radar")
         await it.press("enter")
         assert "p95" in it.screen

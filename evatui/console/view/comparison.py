@@ -78,9 +78,7 @@ def _account(data: Mapping[str, Any]) -> Iterator[Line]:
     widened = ", ".join(map(str, account.get("widened") or ()))
     wider = f"{widened} {'are' if ',' in widened else 'is'} wider" if widened else ""
     if name == "hot":
-        yield line(
-            *way, "  ", (name, Ink.OK), (": it took effect at once, since nobody has to decide about it", Ink.DIM)
-        )
+        yield line(*way, "  ", (name, Ink.OK), (": it took effect at once", Ink.DIM))
         return
     decided = "it was approved" if account.get("approved") else "somebody has to approve it"
     later = ", and takes effect at the next start" if name == "restart" else ""
