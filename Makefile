@@ -3,7 +3,7 @@
 .PHONY: help run test lint style types walls soak bench conformance screenshots run-venv dev-venv
 export PYTHON
 BIN := .venv/bin
-VIEWS := registry rejected audit
+VIEWS := registry reloads rejected audit extensions
 # Tests start hundreds of processes: without bytecode each of them would compile the project anew.
 PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
 AT_ONCE := 3

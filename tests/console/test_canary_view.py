@@ -36,7 +36,7 @@ def row(canary: CanaryRow):
 def test_its_numbers_stand_beside_those_of_what_serves() -> None:
     assert plain(canary_brief(CANARY, 10.0)) == "◇ g42 takes 10 %, users ann: too few calls, 530 s left"
     told = [plain(told) for told in canary_lines(CANARY)]
-    assert told[1] == "g42: 1 of 7 failed of 20 wanted, 14% (surely 0% to 52%), p95 12 ms"
+    assert told[1] == "g42: 1 of 7 failed, 20 needed, 14% (surely 0% to 52%), p95 12 ms"
     assert told[2] == "beside it: 0 of 64 failed, 0% (surely 0% to 5%), p95 11 ms"
     assert told[3] == "passes with 20 calls in 60 s when surely below 20%;"
     assert told[5] == "at the end of its time: held, for a person to decide"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from textual.pilot import Pilot
@@ -15,6 +16,7 @@ from evatui.control.deciding import IdleRow, TrustInfo
 from evatui.control.snapshot import Beside, ConsoleSnapshot
 from tests.console.fake_operator import Answer, FakeOperator
 from tests.console.scene import at, held, scene, trust_data
+from tests.console.test_comparing import DATA
 
 
 def still() -> ConsoleSnapshot:
@@ -44,6 +46,18 @@ def test_the_question_of_an_untrusted_workspace(compare: Compare) -> None:
     assert compare(untrusted, View.REGISTRY, (80, 24), {"trust.show": trust_data()})
 
 
+@pytest.mark.parametrize("page", ["registry", "diff"])
+@pytest.mark.parametrize("wears", ["200x60", "light", "no-color", "ascii"])
+def test_other_terminals(compare: Compare, monkeypatch: pytest.MonkeyPatch, page: str, wears: str) -> None:
+    size = (200, 60) if wears == "200x60" else (80, 24)
+    look = Look(picture=True, ascii=wears == "ascii")
+    theme = "evatui-light" if wears == "light" else None
+    view, keys = (View.REGISTRY, ()) if page == "registry" else (View.RELOADS, ("k", "enter"))
+    if wears == "no-color":
+        monkeypatch.setenv("NO_COLOR", "1")
+    assert compare(still(), view, size, {"capability.diff": DATA}, look=look, theme=theme, keys=keys)
+
+
 Compare = Callable[..., bool]
 
 
@@ -53,25 +67,39 @@ def compare(snap_compare: Callable[..., bool], monkeypatch: pytest.MonkeyPatch) 
         monkeypatch.delenv(name, raising=False)
 
     def same(
-        snapshot: ConsoleSnapshot, view: View, size: tuple[int, int], answers: Mapping[str, Answer] | None = None
+        snapshot: ConsoleSnapshot,
+        view: View,
+        size: tuple[int, int],
+        answers: Mapping[str, Answer] | None = None,
+        *,
+        look: Look | None = None,
+        theme: str | None = None,
+        keys: Sequence[str] = (),
     ) -> bool:
-        return snap_compare(_posed(snapshot, view, answers), terminal_size=size, run_before=_painted)
+        app = _posed(snapshot, view, answers, look or Look(picture=True), theme)
+        return snap_compare(app, terminal_size=size, run_before=partial(_painted, keys))
 
     return same
 
 
-def _posed(snapshot: ConsoleSnapshot, view: View, answers: Mapping[str, Answer] | None) -> ConsoleApp:
+def _posed(
+    snapshot: ConsoleSnapshot, view: View, answers: Mapping[str, Answer] | None, look: Look, theme: str | None
+) -> ConsoleApp:
     operator = FakeOperator(snapshot, answers)
 
     async def open_operator() -> FakeOperator:
         return operator
 
-    return ConsoleApp(open_operator, look=Look(picture=True), view=view)
+    return ConsoleApp(open_operator, look=look, theme=theme, view=view)
 
 
-async def _painted(pilot: Pilot[object]) -> None:
+async def _painted(keys: Sequence[str], pilot: Pilot[object]) -> None:
     app = pilot.app
     assert isinstance(app, ConsoleApp)
     await app.first_snapshot.wait()
     await app.workers.wait_for_complete()
     await pilot.pause()
+    for key in keys:
+        await pilot.press(key)
+        await app.workers.wait_for_complete()
+        await pilot.pause()

@@ -59,7 +59,7 @@ def _side(side: Side, wanted: int = 0) -> str:
     """``1 of 7 failed, 14 % (surely 0 to 52 %), p95 12 ms``."""
     told = f"{side.faults:,} of {side.samples:,} failed"
     if side.samples < wanted:
-        told += f" of {wanted:,} wanted"
+        told += f", {wanted:,} needed"
     if side.samples:
         told += f", {side.faults / side.samples:.0%} (surely {side.lower:.0%} to {side.upper:.0%})"
     return told + (f", p95 {duration(side.p95_ms)}" if side.p95_ms is not None else "")

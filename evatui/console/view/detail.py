@@ -40,13 +40,13 @@ def preview(
         lines += wrap(line(row.description), width)
     if len(lines) > 3:
         lines.append(EMPTY)
+    lines += [*trend, EMPTY] if trend else []
     for item in row.beside:
         lines += wrap(beside(item, look, elapsed), width, "  ")
         for told in canary_lines(item.canary, elapsed)[1:] if item.canary else ():
             lines += wrap(told, width, "  ")
     for call in under_way(calls, look):
         lines += wrap(call, width, "  ")
-    lines += [*trend, EMPTY] if trend else []
     lines += _fields(row, width)
     if row.permissions:
         lines += [EMPTY, line(("May", Ink.DIM))]
