@@ -24,13 +24,17 @@ _PATIENCE_S: Final = 5.0
 _PAUSE_S: Final = 0.005
 _MARK: Final = "NoNewPrivs:\t1"
 
+_REAP_EVERY_S: Final = 1.0
+
 _lock = threading.Lock()
 _adopting = 0
+_enough = threading.Event()
 
 
 @contextmanager
 def adopting() -> Iterator[None]:
-    """Meanwhile who loses its parent, and was started below this process, becomes a child of it."""
+    """Meanwhile who loses its parent, and was started below this process, becomes a child of it, and is not left as a
+    zombie when it ends."""
     _count(1)
     try:
         yield
@@ -39,11 +43,29 @@ def adopting() -> Iterator[None]:
 
 
 def _count(more: int) -> None:
-    global _adopting
+    global _adopting, _enough
     with _lock:
-        _adopting += more
-        if sys.platform == "linux":
-            ctypes.CDLL(None).prctl(_SET_SUBREAPER, int(_adopting > 0), 0, 0, 0)
+        before, _adopting = _adopting, _adopting + more
+        if sys.platform != "linux" or (before > 0) is (_adopting > 0):
+            return
+        ctypes.CDLL(None).prctl(_SET_SUBREAPER, int(_adopting > 0), 0, 0, 0)
+        if _adopting:
+            _enough = threading.Event()
+            threading.Thread(target=_reap, args=(_enough,), name="evatui-orphans", daemon=True).start()
+        else:
+            _enough.set()
+
+
+def _reap(enough: threading.Event) -> None:
+    """Once a second, and once more at the end: whoever was adopted and has ended by itself."""
+    marked = _is_marked("self")
+    while not marked:
+        ended = enough.wait(_REAP_EVERY_S)
+        for pid in filter(_is_marked, _children()):
+            with suppress(OSError):
+                os.waitpid(int(pid), os.WNOHANG)
+        if ended:
+            return
 
 
 def end_orphans() -> None:
