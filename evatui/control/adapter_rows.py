@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evatui.kernel.model.adapter import Adapter
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.model.tools import ServerInfo, ToolInfo
-from evatui.kernel.registry.providers.tools import digest_of
-from evatui.runtime import Runtime
+
+if TYPE_CHECKING:
+    from evatui.runtime import Runtime
 
 __all__ = ["AdapterRow", "ServerRow", "ToolRow", "adapter_rows", "listed_adapters"]
 
@@ -111,6 +112,8 @@ def _row(runtime: Runtime, adapter: Adapter) -> AdapterRow:
 
 
 def _server(info: ServerInfo) -> ServerRow:
+    from evatui.kernel.registry.providers.tools import digest_of  # who reads the rows of another process needs it not
+
     return ServerRow(
         address=clean_line(info.address, _MAX_SHOWN),
         protocol=info.protocol,

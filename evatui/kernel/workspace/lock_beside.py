@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sqlite3
 from pathlib import Path
 
 __all__ = ["LockBeside", "is_held"]
@@ -21,6 +20,8 @@ class LockBeside:
     """Held from construction to `close`. Raises `BlockingIOError` where another holds it."""
 
     def __init__(self, state_dir: Path) -> None:
+        import sqlite3  # only where there is no flock: whoever attaches comes by here
+
         self._path = state_dir / _NAME
         # One that is there must not be opened here: where locks are those of POSIX, closing it would end them all.
         with contextlib.suppress(FileExistsError):
@@ -46,6 +47,8 @@ class LockBeside:
 
 def is_held(state_dir: Path) -> bool:
     """Does a process hold it? Writes nothing."""
+    import sqlite3
+
     path = state_dir / _NAME
     if not path.exists():
         return False
