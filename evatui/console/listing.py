@@ -13,6 +13,8 @@ from evatui.console.view.related import Jump, jumps
 from evatui.console.view.table import Column, Level, Row
 from evatui.console.view.timeline import Reload
 from evatui.control.audit_rows import audit_row
+from evatui.control.extensions import SkillRow
+from evatui.kernel.model.text import clean
 
 if TYPE_CHECKING:
     from evatui.console.comparing import Comparing
@@ -56,9 +58,23 @@ class Listing:
         if isinstance(subject, Reload):
             self._comparing.open_reload(subject)
             return
+        if isinstance(subject, SkillRow):
+            self._app.run_worker(self._read_skill(subject), exit_on_error=False, group="look", exclusive=True)
+            return
         opened = pane.opened()
         if opened is not None:
             self._app.push_screen(Page(opened.title, opened.source, opened.text))
+
+    async def _read_skill(self, row: SkillRow) -> None:
+        from evatui.console.screens.page import Page
+        from evatui.console.view.skill_text import skill_text
+
+        assert self._app.commands is not None  # there is a snapshot
+        sent = await self._app.commands.run("skill.show", name=row.name)
+        if sent.data is not None:
+            body = str(sent.data["body"])
+            text = clean(body, len(body) + 1)
+            self._app.push_screen(Page(f"{row.name}   {sent.line}", lambda width: skill_text(row, body, width), text))
 
     def _related(self) -> None:
         from evatui.console.screens.choose import Choose

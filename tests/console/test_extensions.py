@@ -128,3 +128,15 @@ def test_who_is_connected_as_a_client_is_listed_with_the_last_call() -> None:
     assert [plain(cell) for cell in row.cells][:3] == ["● connected", "client", "ann"]
     assert "last project_summary" in plain(row.cells[5])
     assert any("project_summary at now" in plain(told) for told in extension_preview(client, 100))
+
+
+async def test_a_skill_opens_with_the_text_that_an_agent_reads(console: OpenConsole) -> None:
+    answers = {"skill.show": {"body": "Look closely.\n\x1b[31mred"}}
+    async with console(known(), view=View.EXTENSIONS, answers=answers) as it:
+        it.app.pane.rows.move_to("skill pdf")
+        await it.press("enter")
+        assert it.operator.sent("skill.show") == [{"name": "pdf"}]
+        assert "Look closely." in it.screen
+        assert "eva skill show pdf" in it.screen
+        assert "bundled-app-skills/pdf/SKILL.md" in it.screen
+        assert "\x1b" not in it.screen
