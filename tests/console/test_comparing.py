@@ -92,10 +92,10 @@ def test_beside_each_other_where_there_is_room_and_else_beneath() -> None:
     beside = [plain(row) for row in shown(rows, SIDE_BY_SIDE)]
     assert beside[1].split(" │ ")[0].rstrip().endswith("local many = #files")
     assert beside[1].split(" │ ")[1].rstrip().endswith("local many = count(files)")
-    assert {measure(row) for row in shown(rows, 131)} - {measure((("     ┈", Ink.DIM),))} <= {130, 131}
+    assert {measure(row) for row in shown(rows, 131)} - {measure((("     …", Ink.DIM),))} <= {130, 131}
     under = [plain(row) for row in shown(rows, 77)]
     assert [row.strip()[:12] for row in under[1:3]] == ["2 −   local ", "2 +   local "]
-    assert any("┈" in row for row in under)
+    assert any("…" in row for row in under)
     assert all(measure(row) <= 77 for row in shown(rows, 77))
     assert "".join(row[8:].strip() for row in under[3:5]).startswith("-- of 天気予報")
 

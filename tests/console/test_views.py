@@ -23,6 +23,7 @@ from evatui.console.view.reloads import RELOAD_COLUMNS
 from evatui.console.view.rows import (
     AUDIT_COLUMNS,
     REGISTRY_COLUMNS,
+    RegistryRows,
     audit_row,
     counts_down,
     registry_rows,
@@ -348,3 +349,13 @@ def test_times_and_durations() -> None:
     assert clock("2026-05-04T14:02:11.204Z", LOOK, millis=True) == "14:02:11.204"
     assert clock("", LOOK) == "–"
     assert [duration(ms) for ms in (0.94, 3.21, 41.2, 1240, 180_000)] == ["940 µs", "3.2 ms", "41 ms", "1.2 s", "3 min"]
+
+
+def test_a_capability_of_which_nothing_changed_keeps_its_row() -> None:
+    made = RegistryRows(LOOK)
+    before = made.of(scene(), 0.0)
+    rows = scene().capabilities
+    changed = scene(capabilities=(replace(rows[0], calls=32), *rows[1:]))
+    after = made.of(changed, 1.0)
+    same = [one is other for one, other in zip(before, after, strict=True)]
+    assert [row.key for row, kept in zip(after, same, strict=True) if not kept] == [rows[0].id, "repo-summary"]

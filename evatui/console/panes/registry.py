@@ -14,7 +14,7 @@ from evatui.console.view.empty import empty_registry
 from evatui.console.view.ink import EMPTY, Line, line, plain
 from evatui.console.view.machine import Edge, draw
 from evatui.console.view.numbers import Numbers
-from evatui.console.view.rows import REGISTRY_COLUMNS, counts_down, registry_rows
+from evatui.console.view.rows import REGISTRY_COLUMNS, RegistryRows, counts_down
 from evatui.console.view.trend import Trends, trend_lines
 from evatui.console.view.words import Look
 from evatui.console.widgets.lines import Lines
@@ -45,6 +45,7 @@ class RegistryPane(Pane):
     def __init__(self, look: Look, numbers: Numbers) -> None:
         super().__init__(look, numbers)
         self._trends = Trends()
+        self._made = RegistryRows(look)
 
     def gather(self, snapshot: ConsoleSnapshot) -> None:
         self._trends.learn(snapshot.at, snapshot.capabilities, snapshot.audit)
@@ -57,7 +58,7 @@ class RegistryPane(Pane):
 
     def show(self, snapshot: ConsoleSnapshot, elapsed: float) -> None:
         self.snapshot, self._elapsed = snapshot, elapsed
-        self.fill(registry_rows(snapshot, self.look, elapsed), empty_registry(snapshot))
+        self.fill(self._made.of(snapshot, elapsed), empty_registry(snapshot))
         self._machine.show(self._machine_lines)
         self.cursor_moved()
 

@@ -97,7 +97,7 @@ def shown(rows: Sequence[DiffRow], width: int) -> list[Line]:
     lines: list[Line] = []
     for row in rows:
         if row.gap:
-            lines.append(line(("     ┈", Ink.DIM)))
+            lines.append(line(("     …", Ink.DIM)))
         lines += [_beside(row, width)] if width >= SIDE_BY_SIDE else _under(row, width)
     return lines
 

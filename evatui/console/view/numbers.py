@@ -10,9 +10,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Numbers", "number_of"]
 
+_KEPT = 50_000
+
 
 class Numbers:
-    """Learns from every snapshot, and forgets nothing that may still stand on the screen."""
+    """Learns from every snapshot, and forgets only what can hardly stand on a screen any more."""
 
     def __init__(self) -> None:
         self._rows: dict[str, CapabilityRow] = {}
@@ -32,7 +34,9 @@ class Numbers:
                 self._known |= {item.id: item.number for item in row.generations}
                 if row.generation and row.number:
                     self._known[row.generation] = row.number
-        return len(self._known) > before
+        if len(self._known) > _KEPT:
+            self._known = dict(list(self._known.items())[_KEPT // 2 :])
+        return len(self._known) != before
 
 
 def number_of(generation: str, numbers: Mapping[str, str]) -> str:

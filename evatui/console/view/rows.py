@@ -16,6 +16,7 @@ from evatui.kernel.model.lifecycle import State
 __all__ = [
     "AUDIT_COLUMNS",
     "REGISTRY_COLUMNS",
+    "RegistryRows",
     "audit_row",
     "beside",
     "counts_down",
@@ -63,7 +64,29 @@ _OUTCOMES = {
 
 def registry_rows(snapshot: ConsoleSnapshot, look: Look, elapsed: float = 0.0) -> list[Row]:
     """One row a capability; ``elapsed`` is the age of the snapshot in seconds, for what counts down."""
-    return [_registry_row(row, look, elapsed) for row in snapshot.capabilities]
+    return RegistryRows(look).of(snapshot, elapsed)
+
+
+class RegistryRows:
+    """Makes the rows of the registry, and keeps those of capabilities of which nothing has changed."""
+
+    def __init__(self, look: Look) -> None:
+        self._look = look
+        self._kept: dict[str, tuple[CapabilityRow, Row]] = {}
+
+    def of(self, snapshot: ConsoleSnapshot, elapsed: float) -> list[Row]:
+        """As `registry_rows`."""
+        kept = self._kept
+        self._kept = {row.id: self._one(row, kept.get(row.id), elapsed) for row in snapshot.capabilities}
+        return [row for _, row in self._kept.values()]
+
+    def _one(
+        self, capability: CapabilityRow, kept: tuple[CapabilityRow, Row] | None, elapsed: float
+    ) -> tuple[CapabilityRow, Row]:
+        moves = any(item.seconds_left is not None for item in capability.beside)
+        if kept is not None and not moves and (kept[0] is capability or kept[0] == capability):
+            return capability, kept[1]
+        return capability, _registry_row(capability, self._look, elapsed)
 
 
 def _registry_row(row: CapabilityRow, look: Look, elapsed: float) -> Row:

@@ -39,7 +39,7 @@ class Look:
 
 ASCII = MappingProxyType(
     str.maketrans(
-        "─━│┃┘┛▸◂▴▾…◌●◐·✗⊘▌–✓→⏎×µ−Δ▁▂▃▄▅▆▇█┈≥≤◇•", "-=||''><^v.o*~.x!>-+>$xu-d__.-=+*#.><o*"
+        "─━│┃┘┛▸◂▴▾…◌●◐·✗⊘▌–✓→⏎×µ−Δ▁▂▃▄▅▆▇█≥≤◇•", "-=||''><^v.o*~.x!>-+>$xu-d__.-=+*#><o*"
     )  # one sign for one
 )
 """What the signs of the console become under ``--ascii``."""
