@@ -14,6 +14,7 @@ from evatui.console.view.answer import described
 from evatui.console.view.editor import Editable, editor_argv, place_of
 from evatui.console.view.foot import menu_line
 from evatui.console.view.ink import Ink, line, wrapped
+from evatui.console.view.leaving import what_stops
 from evatui.console.view.payload import pretty
 from evatui.console.view.table import Column, Row
 from evatui.control.commands import Danger
@@ -73,20 +74,12 @@ class Reading:
 
     def _leave(self) -> None:
         app = self._app
-        calls = len(app.snapshot.calls) if app.snapshot else 0
-        if not calls or app.snapshot is None or app.snapshot.runtime.attached:
+        lines = what_stops(app.snapshot)
+        if not lines:
             app.exit()
             return
         from evatui.console.screens.confirm import Confirm
 
-        many = f"{calls} call" + (" is" if calls == 1 else "s are")
-        lines = (
-            line("The runtime runs in this console and stops with it."),
-            line((many, Ink.WARN), " in flight: they are waited for, then it ends."),
-            line(
-                ("eva serve", Ink.INFO), " and ", ("evatui --attach", Ink.INFO), " keep it running without a console."
-            ),
-        )
         dialog = Confirm("Leave?", lambda width: lines, "leave", Danger.PLAN, keep="stay")
         app.push_screen(dialog, lambda sure: app.exit() if sure else None)
 

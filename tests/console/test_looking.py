@@ -8,7 +8,10 @@ import pytest
 from textual import events
 
 from evatui.console.view.actions import View
+from evatui.console.view.ink import plain
+from evatui.console.view.leaving import what_stops
 from evatui.console.view.words import Look
+from evatui.control.client_sessions import ClientRow
 from evatui.control.operator import CommandFailed
 from evatui.control.snapshot import ConsoleSnapshot, Cursor
 from evatui.kernel.model.errors import ErrorKind
@@ -216,6 +219,19 @@ async def test_ctrl_c_and_ctrl_q_ask_as_q_does(console: OpenConsole) -> None:
         await it.press("x", "ctrl+q")
         assert it.app.is_running
         assert not it.app._exit
+
+
+def test_whoever_leaves_is_told_what_stops_with_the_console() -> None:
+    client = ClientRow(
+        id="1", principal="ann", transport="http", client="c 1", protocol="2026-07-28", since="", last_seen=""
+    )
+    quiet, served = scene(calls=()), scene(calls=(), clients=(client, client))
+    assert what_stops(quiet) == what_stops(None) == ()
+    assert what_stops(replace(served, runtime=replace(served.runtime, attached=True))) == ()
+    told = [plain(part) for part in what_stops(served)]
+    assert told[1].startswith("2 MCP clients are connected")
+    assert not any("in flight" in part for part in told)
+    assert "1 MCP client is" in plain(what_stops(replace(served, clients=(client,)))[1])
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 36)], ids=["80x24", "120x36"])
