@@ -35,8 +35,9 @@ soak: dev-venv ## Run the long tests at their full size
 bench: dev-venv ## Measure, and write tests/bench/RESULTS.md
 	$(BIN)/python -m tests.bench
 
-conformance: dev-venv ## Hold the MCP server against the public harness; needs Node and, the first time, npm
+conformance: dev-venv ## Hold MCP, in and out, against the public harness; needs Node and, the first time, npm
 	$(BIN)/python -m tests.mcp.conformance
+	$(BIN)/python -m tests.adapters.conformance
 
 screenshots: run-venv ## Draw screenshots/*.svg again
 	@mkdir -p screenshots; folder=$$(mktemp -d)/demo; $(BIN)/eva init $$folder >/dev/null || exit; \

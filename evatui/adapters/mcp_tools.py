@@ -130,12 +130,22 @@ def _judged(raw: Any, names: Counter[str], taken: Collection[str]) -> Tool:
         why = "another tool of the list has the same name, or one that differs in case or separators only"
     if why:
         return Tool(name, told, definition, why)
+    wrong = _header_problem(raw.get("inputSchema"))
+    if wrong:
+        return Tool(name, told, definition, f"what it binds to headers is invalid: {wrong}")
     try:
         takes = _compiled(raw.get("inputSchema") or {"type": "object"})
         gives = _compiled(raw["outputSchema"]) if raw.get("outputSchema") is not None else None
     except ValueError as problem:
         return Tool(name, told, definition, f"its schema cannot be used: {clean_line(str(problem), 200)}")
     return Tool(name, told, definition, "", takes, gives)
+
+
+def _header_problem(schema: Any) -> str:
+    """Of arguments that are to go into headers, by the SDK's own rule: the protocol forbids to call such a tool."""
+    from mcp.shared.inbound import find_invalid_x_mcp_header
+
+    return clean_line(find_invalid_x_mcp_header(schema) or "", 200)
 
 
 def _size_problem(raw: Mapping[str, Any]) -> str:

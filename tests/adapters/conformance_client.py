@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from evatui.kernel.admission.adapters import load_adapters
 from evatui.kernel.host.ports import Invocation, Setting
 from evatui.kernel.model.call import Actor, CallerType
 from evatui.kernel.model.errors import CallFailed
-from evatui.kernel.model.tools import Definition
+from evatui.kernel.model.tools import Definition, ToolInfo, ToolState
 from evatui.kernel.workspace.files import SourceFile
 from tests.adapters.mcp_ground import mcp_http
 
@@ -59,16 +59,25 @@ async def main(url: str) -> None:
         await server.close()
 
 
-def _asked(tools: Any) -> list[tuple[str, Any]]:
+def _asked(tools: Sequence[ToolInfo]) -> list[tuple[str, Any]]:
     context = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT") or "{}")
     calls = context.get("toolCalls")
     if calls:
-        return [(one["name"], one.get("arguments", {})) for one in calls]
-    return [
-        (tool.name, least(tool.definition.body.get("inputSchema", {})))
-        for tool in tools
-        if not tool.why or tool.state != "skipped"
-    ]
+        return [(one["name"], _given(one.get("arguments", {}))) for one in calls]
+    usable = [tool for tool in tools if tool.state is not ToolState.SKIPPED and tool.definition is not None]
+    schemas = {tool.name: tool.definition.body["inputSchema"] for tool in usable if tool.definition is not None}
+    return [(name, _arguments(name, schema, schemas)) for name, schema in schemas.items()]
+
+
+def _given(arguments: Mapping[str, Any]) -> Any:
+    """Null is no text and no number: who has none to give leaves it out."""
+    return {name: value for name, value in arguments.items() if value is not None}
+
+
+def _arguments(name: str, schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> Any:
+    if name == "json_schema_echo":  # is to be told the schema of its neighbour, as it arrived here
+        return {"schema": next(other for key, other in schemas.items() if key != name)}
+    return least(schema)
 
 
 def _no_key(name: str) -> Any:

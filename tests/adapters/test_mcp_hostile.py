@@ -140,6 +140,10 @@ def nested(levels: int) -> dict[str, Any]:
     return {"type": "object", "properties": {"a": nested(levels - 1)}} if levels else {"type": "object"}
 
 
+def _headed(name: str) -> dict[str, Any]:
+    return {"type": "object", "properties": {"a": {"type": "string", "x-mcp-header": name}}}
+
+
 def test_a_tool_that_cannot_be_used_is_skipped_for_its_own_reason_and_the_others_stay() -> None:
     pattern = {"type": "object", "properties": {"a": {"type": "string", "pattern": "(a+)+$"}}}
     cases = [
@@ -159,6 +163,8 @@ def test_a_tool_that_cannot_be_used_is_skipped_for_its_own_reason_and_the_others
         (tool("shell"), "one's own"),
         (tool("Read-File"), "one's own"),
         (tool("repo.summary"), "one's own"),
+        (tool("bound", inputSchema=_headed("a b")), "binds to headers"),
+        (tool("fine", inputSchema=_headed("Region")), ""),
         (tool("twice"), "the same name"),
         (tool("Twice"), "the same name"),
         (tool("good", inputSchema=pattern), ""),
