@@ -104,7 +104,7 @@ def test_a_command_line_that_only_prints_help_loads_nothing_heavy(words: list[st
         [sys.executable, "-c", _HELP, json.dumps(words)], cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert "eva" in done.stdout
-    later = {*HEAVY, "mcp", "cryptography", "asyncio", "rich", "orjson", "evatui.control.opening"}
+    later = {*HEAVY, "mcp", "cryptography", "asyncio", "rich", "orjson", "evatui.control", "evatui.kernel"}
     assert later & set(json.loads(done.stderr)) == set()
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import sys
-from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
 import click
@@ -14,7 +13,7 @@ from evatui.control.operator import CommandFailed
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.text import clean_line
 
-__all__ = ["GUARD", "Folder", "Payload", "Tag"]
+__all__ = ["GUARD", "Payload", "Tag"]
 
 GUARD = click.option(
     "--if-generation", metavar="GENERATION", help="Refuse where another generation serves, or is tried out, by now."
@@ -53,18 +52,6 @@ class Tag(click.ParamType[tuple[str, str]]):
         if not key or not sign:
             self.fail(f"{clean_line(str(value), 80)!r} is not KEY=VALUE", param, ctx)
         return key, text
-
-
-class Folder(click.Path):
-    """A path; an empty one, as of a variable that is not set, is no name for the folder one is in."""
-
-    def __init__(self) -> None:
-        super().__init__(path_type=Path, readable=False)
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if not str(value):
-            self.fail("the name of a folder is empty", param, ctx)
-        return super().convert(value, param, ctx)
 
 
 def _read(file: BinaryIO, place: str) -> bytes:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evatui.cli.answer import Answer
-from evatui.cli.given import Folder
+from evatui.cli.folder import Folder
 from evatui.cli.options import Settings, Word
 from evatui.cli.screen import Screen
 from evatui.control.opening import operator_home, workspace_root

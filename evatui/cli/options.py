@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evatui.cli.given import Folder
+from evatui.cli.folder import Folder
 from evatui.cli.table import TABLE, shown
 
 if TYPE_CHECKING:

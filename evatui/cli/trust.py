@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from evatui.cli.answer import Answer
-from evatui.cli.given import Folder
+from evatui.cli.folder import Folder
 from evatui.cli.options import Settings, Word
 from evatui.cli.screen import Screen
 from evatui.control.powers import power_lines
