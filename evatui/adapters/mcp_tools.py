@@ -87,7 +87,7 @@ def judged(raw: Sequence[Any], taken: Collection[str]) -> list[Tool]:
     Takes CPU: for a thread.
     """
     names = Counter(fold_words(str(tool.get("name"))) for tool in raw if isinstance(tool, dict))
-    found = [_judged(tool, names, taken) for tool in raw]
+    found = [_judged_alone(tool, names, taken) for tool in raw]
     return sorted(found, key=lambda tool: (tool.name, tool.definition.digest))
 
 
@@ -115,6 +115,15 @@ def shown(server: str, tool: Tool, allowed: Iterable[str], pinned: Mapping[str, 
         diff=diff,
         definition=tool.definition,
     )
+
+
+def _judged_alone(raw: Any, names: Counter[str], taken: Collection[str]) -> Tool:
+    """Whatever is wrong with it is its own matter."""
+    try:
+        return _judged(raw, names, taken)
+    except (ValueError, TypeError, RecursionError) as problem:  # a number of a million digits, say
+        name = clean_line(str(raw.get("name")) if isinstance(raw, dict) else "", 128)
+        return Tool(name, "", Definition(name, ""), f"it cannot be read ({type(problem).__name__})")
 
 
 def _judged(raw: Any, names: Counter[str], taken: Collection[str]) -> Tool:

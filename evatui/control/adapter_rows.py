@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from evatui.kernel.model.adapter import Adapter
+from evatui.kernel.model.diagnostic import Diagnostic, Level
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.model.tools import ServerInfo, ToolInfo
 
@@ -50,9 +52,10 @@ class ServerRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdapterRow:
-    """``state`` is ``up``, ``idle``, ``starting`` or ``down`` where it serves, else ``held``, ``disabled``, ``denied``
-    or ``unsupported``; ``detail`` says why. ``waits_for`` is ``trust`` or ``restart``, also where what waits would
-    only take the place of what serves."""
+    """``state`` is ``up``, ``idle``, ``starting`` or ``down`` where it serves, else ``held``, ``disabled``, ``denied``,
+    ``unsupported`` or, of a manifest that is not sound, ``refused``, and then ``id`` is its path; ``detail`` says why,
+    and ``diagnostics`` in full. ``waits_for`` is ``trust`` or ``restart``, also where what waits would only take the
+    place of what serves."""
 
     id: str
     name: str
@@ -69,6 +72,7 @@ class AdapterRow:
     errors: int = 0
     waits_for: str = ""
     server: ServerRow | None = None
+    diagnostics: tuple[Diagnostic, ...] = ()
 
     @property
     def key(self) -> str:
@@ -76,14 +80,42 @@ class AdapterRow:
 
 
 def adapter_rows(runtime: Runtime) -> tuple[AdapterRow, ...]:
-    """By id, those of the manifests."""
-    return tuple(_row(runtime, one) for one in sorted(runtime.providers.declared, key=lambda one: one.id))
+    """Those that are refused, then the others by id."""
+    declared = sorted(runtime.providers.declared, key=lambda one: one.id)
+    return (*_refused(runtime), *(_row(runtime, one) for one in declared))
 
 
 def listed_adapters(runtime: Runtime) -> list[dict[str, Any]]:
     """The same for scripts, with what a server offers left to ``mcp.servers``."""
-    rows = (asdict(row) for row in adapter_rows(runtime))
-    return [{key: value for key, value in row.items() if key != "server"} for row in rows]
+    rows = adapter_rows(runtime)
+    found = [{key: value for key, value in asdict(row).items() if key != "server"} for row in rows]
+    told = ([one.to_json() for one in row.diagnostics] for row in rows)
+    return [{**row, "diagnostics": diagnostics} for row, diagnostics in zip(found, told, strict=True)]
+
+
+def _refused(runtime: Runtime) -> Iterator[AdapterRow]:
+    from evatui.kernel.workspace.paths import under_any
+
+    by_file: dict[str, list[Diagnostic]] = {}
+    for problem in runtime.reloader.problems:
+        file = problem.primary.file if problem.primary is not None else ""
+        if problem.level is Level.ERROR and under_any(runtime.layout.adapters, file):
+            by_file.setdefault(file, []).append(problem)
+    for file, found in sorted(by_file.items()):
+        shown = clean_line(file)
+        yield AdapterRow(
+            id=shown,
+            name=shown,
+            version="",
+            transport="adapter",
+            path=shown,
+            state="refused",
+            detail=clean_line(f"{found[0].code} {found[0].message}"),
+            capabilities=(),
+            priority=0,
+            side_effects="",
+            diagnostics=tuple(found),
+        )
 
 
 def _row(runtime: Runtime, adapter: Adapter) -> AdapterRow:
@@ -107,6 +139,7 @@ def _row(runtime: Runtime, adapter: Adapter) -> AdapterRow:
         calls=provider.calls if provider is not None else 0,
         errors=provider.errors if provider is not None else 0,
         waits_for=held.waits_for if held is not None else "",
+        diagnostics=held.diagnostics if held is not None else (),
         server=_server(info) if info is not None else None,
     )
 

@@ -13,6 +13,8 @@ from types import MappingProxyType
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from evatui.adapters.mcp import McpServer
 from evatui.adapters.mcp_tools import judged
@@ -136,6 +138,9 @@ async def test_a_list_without_end_is_cut_and_says_so(
     assert (note in server["note"], len(server["tools"])) == (True, count), server["note"]
 
 
+_KEYS = ("name", "type", "inputSchema", "outputSchema", "properties", "description", "$ref", "items", "anyOf")
+
+
 def nested(levels: int) -> dict[str, Any]:
     return {"type": "object", "properties": {"a": nested(levels - 1)}} if levels else {"type": "object"}
 
@@ -179,6 +184,28 @@ def test_a_tool_that_cannot_be_used_is_skipped_for_its_own_reason_and_the_others
     checked = next(one for one in found if one.name == "good")
     assert checked.input is not None
     assert checked.input.check({"a": "a" * 50_000 + "!"}) != []  # and that takes no time, whatever the pattern
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(_KEYS) | st.text(max_size=5), inner),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=60)
+@given(st.lists(_JSON | st.fixed_dictionaries({"name": st.sampled_from(["a", "A", "b.c", "b_c"]) | _JSON}), max_size=5))
+def test_whatever_a_list_holds_each_entry_is_judged(raw: list[Any]) -> None:
+    found = judged(raw, {"shell"})
+    assert len(found) == len(raw)
+    usable = [tool for tool in found if not tool.why]
+    assert len({tool.name.casefold().replace(".", "_") for tool in usable}) == len(usable)
+    assert all(tool.input is not None for tool in usable)
+
+
+def test_a_number_that_no_text_can_hold_costs_its_own_tool() -> None:
+    vast = tool("vast", inputSchema={"type": "object", "maxProperties": 10**5_000})
+    assert [(one.name, bool(one.why)) for one in judged([vast, ADD], ())] == [("add", False), ("vast", True)]
 
 
 async def test_no_malformed_tool_costs_the_others(start: Start, workspace: Path, tmp_path: Path) -> None:

@@ -26,12 +26,15 @@ async def test_every_adapter_is_told_with_what_it_is_up_to(start: Start, workspa
             **mcp(tmp_path, serving_tools(ADD)),
             **adapter("off", "http", "{url: 'https://a.example'}", enabled="false"),
             **adapter("lint", "skill", "{name: lint}", "[test.lint]"),
+            **adapter("torn", "http", "{adress: 'https://a.example'}"),
         },
     )
     runtime = await start()
     await up(runtime)
     await called(runtime, "mcp.tool.call", {"tool": "add"}, provider="srv")
-    rows = {row.id: row for row in View(runtime).snapshot(Cursor()).adapters}
+    torn, *others = View(runtime).snapshot(Cursor()).adapters
+    assert (torn.id, torn.state, torn.detail[:7]) == ("capabilities/adapters/torn.yaml", "refused", "EVA-702")
+    rows = {row.id: row for row in others}
     assert {key: row.state for key, row in rows.items()} == {"lint": "unsupported", "off": "disabled", "srv": "up"}
     assert (rows["srv"].calls, rows["srv"].errors, rows["off"].server) == (1, 1, None)
     server = rows["srv"].server
@@ -40,7 +43,7 @@ async def test_every_adapter_is_told_with_what_it_is_up_to(start: Start, workspa
     snapshot = View(runtime).snapshot(Cursor())
     again = read(ConsoleSnapshot, json.loads(encode({"s": snapshot}))["s"])
     assert again.adapters == snapshot.adapters
-    assert [one["id"] for one in listed(runtime)["adapters"]] == ["lint", "off", "srv"]
+    assert [one["id"] for one in listed(runtime)["adapters"]][1:] == ["lint", "off", "srv"]
 
 
 async def test_one_that_waits_is_told_so(start: Start, workspace: Path, home: OperatorHome) -> None:

@@ -37,6 +37,7 @@ _STATES: Mapping[str, tuple[str, Ink]] = {
     "disabled": ("⊘", Ink.DIM),
     "denied": ("✗", Ink.BAD),
     "unsupported": ("✗", Ink.BAD),
+    "refused": ("✗", Ink.BAD),
 }
 _TOOLS: Mapping[str, Ink] = {"ready": Ink.OK, "new": Ink.WARN, "changed": Ink.WARN, "gone": Ink.BAD, "skipped": Ink.BAD}
 _WHY = {
@@ -197,6 +198,9 @@ def _adapter(one: AdapterRow) -> Iterator[Line]:
         yield line((f"{name:<10}", Ink.DIM), value)
     if one.server is not None:
         yield from _server(one.server, one.id)
+    for found in one.diagnostics:
+        yield EMPTY
+        yield from rendered_lines(found.rendered or f"{found.code} {found.message}")
 
 
 def _server(server: ServerRow, adapter_id: str) -> Iterator[Line]:
