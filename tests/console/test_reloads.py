@@ -85,6 +85,13 @@ def test_a_version_that_says_itself_that_it_is_off_is_no_riddle() -> None:
     assert [row.what for row in timeline(*off).reloads.values()] == [What.WITHDRAWN]
 
 
+def test_a_refusal_says_whether_anything_answers_meanwhile() -> None:
+    refused = list(timeline().reloads.values())[1]
+    assert "what served goes on" in "\n".join(plain(row) for row in reload_preview(refused, NUMBERS, 80, LOOK))
+    first = replace(refused, source="")
+    assert "nothing answers in its place" in "\n".join(plain(row) for row in reload_preview(first, NUMBERS, 80, LOOK))
+
+
 def test_an_end_whose_beginning_is_not_known_is_told_all_the_same() -> None:
     refused = reload_events()[3]
     assert [row.what for row in timeline(refused).reloads.values()] == [What.REFUSED]
@@ -122,6 +129,13 @@ async def test_older_ones_come_from_disk_when_they_are_asked_for(console: OpenCo
         assert "1 older from disk, and that is all that is kept" in it.status
         await it.press("G")
         assert it.app.pane.rows.shown[-1].key == it.key
+
+
+async def test_where_the_log_begins_with_this_run_nothing_older_is_offered(console: OpenConsole) -> None:
+    async with console(scene(audit=(record(1, "11:00:00", "repo-summary"),)), view=View.RELOADS) as it:
+        assert it.app.pane.rows.lead is None
+        await it.press("6")
+        assert it.app.pane.rows.lead is None
 
 
 async def test_older_records_of_the_audit_come_a_thousand_at_a_time(console: OpenConsole) -> None:

@@ -35,6 +35,8 @@ class ReloadsPane(StreamPane):
         self._exhausted = False
 
     def gather(self, snapshot: ConsoleSnapshot) -> None:
+        if self.snapshot is None and snapshot.audit and snapshot.audit[0].seq == 1:
+            self._exhausted = True  # the log begins with this run
         self.snapshot = snapshot
         touched = self._timeline.add(snapshot.events)
         if not touched and self._lines:

@@ -64,6 +64,13 @@ _LEVELS: Mapping[What, Level] = {
 }
 
 
+def meaning(reload: Reload) -> str:
+    """What it is to whoever calls."""
+    if reload.what is What.REFUSED and not reload.source:
+        return "It was refused, and nothing answers in its place."
+    return _MEANS[reload.what]
+
+
 def what_label(what: What) -> Line:
     """``● published``."""
     sign, ink = _SIGNS[what]
@@ -136,7 +143,7 @@ def reload_brief(reload: Reload, numbers: Mapping[str, str], width: int, look: L
     after = line((f"after {duration(took)}", Ink.DIM)) if took is not None else EMPTY
     return [
         join((what, after, line((f"by {reload.actor}", Ink.DIM)))),
-        _why(reload) or line((_MEANS[reload.what], Ink.DIM)),
+        _why(reload) or line((meaning(reload), Ink.DIM)),
     ]
 
 
@@ -164,7 +171,7 @@ def reload_preview(reload: Reload, numbers: Mapping[str, str], width: int, look:
     lines: list[Line] = [
         line((reload.id, Ink.STRONG)),
         join((what_label(reload.what), moved(reload, numbers))),
-        *wrap(line((_MEANS[reload.what], Ink.DIM)), width),
+        *wrap(line((meaning(reload), Ink.DIM)), width),
         EMPTY,
         line((f"{clock(reload.at, look, millis=True)}  ", Ink.DIM), "began", (f"  by {reload.actor}", Ink.DIM)),
     ]
