@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from evatui.control.adapter_rows import AdapterRow, ServerRow, ToolRow
+from evatui.control.extensions import Extensions, RefusedSkillRow
 from evatui.control.operator import CommandFailed
 from evatui.control.snapshot import AuditRow, Beside, CallRow, CapabilityRow, ConsoleSnapshot, Indicator, RejectionRow
 from evatui.kernel.model.call import Actor, CallerType
@@ -13,6 +15,8 @@ from evatui.kernel.model.event import Event
 from evatui.kernel.model.lifecycle import State
 from tests.console.conftest import Console, OpenConsole
 from tests.console.scene import calls, capability, record, refused, scene, step
+from tests.console.test_devices import device
+from tests.console.test_extensions import adapter, skill
 
 UNSAFE = {*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)}
 """Control characters and overrides of the writing direction."""
@@ -86,6 +90,33 @@ def flight(seq: int, text: str) -> CallRow:
     )
 
 
+def outside(name: str, text: str) -> AdapterRow:
+    tool = ToolRow(name=text, shown=text, state=text, description=text, digest=text, why=text, diff=(text,))
+    server = ServerRow(
+        address=text,
+        protocol=text,
+        title=text,
+        version=text,
+        listed_at=text,
+        note=text,
+        waiting=1,
+        digest=text,
+        tools=(tool,),
+    )
+    return adapter(f"{name} {text}", detail=text, path=text, version=text, capabilities=(text,), server=server)
+
+
+def hostile_extensions() -> Extensions:
+    refusals = refusal("x", HOSTILE["escape"]).diagnostics
+    return Extensions(
+        skills=tuple(skill(f"{name} {text}", description=text, shadows=(text,)) for name, text in HOSTILE.items()),
+        refused=tuple(
+            RefusedSkillRow(path=f"{name} {text}", layer=text, instead=text, diagnostics=refusals)
+            for name, text in HOSTILE.items()
+        ),
+    )
+
+
 def hostile_scene() -> ConsoleSnapshot:
     everything = " ".join(text[:60] for text in HOSTILE.values())
     return scene(
@@ -95,6 +126,8 @@ def hostile_scene() -> ConsoleSnapshot:
         events=tuple(happened(seq, text) for seq, text in enumerate(HOSTILE.values(), 1)),
         calls=tuple(flight(seq, text) for seq, text in enumerate(HOSTILE.values(), 1)),
         audit=tuple(entry(seq, text) for seq, text in enumerate(HOSTILE.values(), 1)),
+        adapters=tuple(outside(name, text) for name, text in HOSTILE.items()),
+        extensions=hostile_extensions(),
         runtime=replace(scene().runtime, host=everything, workspace=everything),
         watch=Indicator(ok=False, word=HOSTILE["escape"]),
         health=Indicator(ok=False, word=HOSTILE["open-tag"]),
@@ -114,7 +147,18 @@ def hostile_answers() -> dict[str, dict[str, Any]]:
     inspected = {"manifest": {text: [text, {text: text}] for text in texts}, "input_schema": {"properties": properties}}
     error = {"kind": texts[0], "message": texts[5], "details": {text: text for text in texts}}
     answered = {"response": {"ok": False, "error": error}, "request_id": texts[1]}
-    return {"capability.plan": plan, "capability.inspect": inspected, "capability.call": answered}
+    lines = [["+", None, 1, text] for text in texts]
+    compared = {"id": texts[0], "from": texts[1], "to": texts[2], "fields": differing}
+    compared |= {"lines": [{"path": text, "change": "changed", "lines": lines} for text in texts]}
+    devices = {"devices": [device(text, state=text, reason=text, fix=text, name=text, owner=text) for text in texts]}
+    return {
+        "capability.plan": plan,
+        "capability.inspect": inspected,
+        "capability.call": answered,
+        "capability.diff": compared,
+        "capability.explain_rejected": {"rejections": [{"diagnostics": diagnostics, "diff": "\n".join(texts)}]},
+        "hardware.list": devices,
+    }
 
 
 def assert_clean(it: Console) -> None:
@@ -125,9 +169,10 @@ def assert_clean(it: Console) -> None:
 
 async def test_no_row_and_no_detail_lets_it_through(console: OpenConsole) -> None:
     async with console(hostile_scene(), size=(120, 36), answers=hostile_answers()) as it:
-        for view in ("1", "2", "3", "5", "6"):
+        for view in "1234567":
             await it.press(view, "g")
-            for _ in HOSTILE:
+            assert_clean(it)
+            for _ in HOSTILE if view in "13" else range(2):
                 await it.press("j")
                 assert_clean(it)
 
@@ -144,7 +189,10 @@ async def test_no_dialog_lets_it_through(console: OpenConsole) -> None:
             ("c", "ctrl+s"),
             ("2", "enter"),
             ("3", "enter"),
+            ("2", "v"),
+            ("4", "enter"),
             ("5", "enter"),
+            ("7", "enter"),
             ("6", "enter"),
         ):
             await it.press(*keys)
