@@ -33,7 +33,7 @@ async def test_every_adapter_is_told_with_what_it_is_up_to(start: Start, workspa
     await up(runtime)
     await called(runtime, "mcp.tool.call", {"tool": "add"}, provider="srv")
     torn, *others = View(runtime).snapshot(Cursor()).adapters
-    assert (torn.id, torn.state, torn.detail[:7]) == ("capabilities/adapters/torn.yaml", "refused", "EVA-702")
+    assert (torn.id, torn.state, torn.detail[:7]) == ("capabilities/adapters/torn.yaml", "refused", "EVA-703")
     rows = {row.id: row for row in others}
     assert {key: row.state for key, row in rows.items()} == {"lint": "unsupported", "off": "disabled", "srv": "up"}
     assert (rows["srv"].calls, rows["srv"].errors, rows["off"].server) == (1, 1, None)
