@@ -1,4 +1,4 @@
-"""Simulated devices in use, through real ports: one at a time, and never an answer that is somebody else's."""
+"""Devices in use: one at a time, and never an answer that is somebody else's."""
 
 from __future__ import annotations
 
@@ -9,75 +9,17 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from evatui.hardware.dialect import Dialect
 from evatui.hardware.hardware import Hardware
-from evatui.hardware.matching import Match
 from evatui.hardware.port import Port
-from evatui.hardware.sighting import Bus
 from evatui.hardware.simulators.faults import Fault
-from evatui.hardware.simulators.simulators import Simulators
-from evatui.hardware.station import Owner
-from evatui.hardware.telling import Telling
 from evatui.hardware.trouble import Trouble
-from evatui.kernel.model.call import Actor, CallerType
-from evatui.kernel.model.clock import SYSTEM_CLOCK
 from evatui.kernel.model.errors import ErrorKind
-from evatui.kernel.records.events import EventBus
 from evatui.kernel.storage.database import Database
-from evatui.kernel.storage.device_book import DeviceBook
 from tests.hardware.conftest import RULES
-from tests.hardware.test_dialect import BASE
-
-ANN, BOB = Actor(CallerType.USER, "ann"), Actor(CallerType.USER, "bob")
-GREETING = {"handshake": {"send": "ID?", "expect": "EVA-SCALE"}, "handshake_timeout_ms": 10_000}
-SCALE = Dialect({**BASE, **GREETING, "kind": "line_json", "terminator": "\n"})
-
-
-class Quiet:
-    """A journal of which nobody asks anything."""
-
-    def write(self, *_: object, **__: object) -> None: ...
-
-    def defect(self, where: str, error: BaseException) -> None:
-        raise error
-
-    def later(self, work: Any) -> None:
-        work()
-
-
-class Room:
-    def __init__(self, database: Database) -> None:
-        self.simulators = Simulators()
-        self.bus = EventBus(SYSTEM_CLOCK)
-        telling = Telling(self.bus, Quiet())  # type: ignore[arg-type]
-        self.hardware = Hardware((self.simulators,), DeviceBook(database), lambda: None, telling, SYSTEM_CLOCK)
-        self.hardware.expect("scale-main", Match("scale.main", Bus.SIM, serial="scale"), SCALE)
-
-    async def ask(self, left_s: float = 20.0, expected: int | None = None, **payload: Any) -> Any:
-        device = self.hardware.using.named("scale.main")
-        return await self.hardware.using.ask(device, "weigh", payload, Owner("call", "ann"), left_s, expected)
-
-    async def script(self, fault: Fault) -> None:
-        self.simulators.script("scale", fault)
-        await self.hardware.rescan(20)
-        await self.hardware.rescan(20)
-
-    def state(self) -> str:
-        return self.hardware.using.named("scale.main").state.value
-
-    def told(self, root: str) -> list[str]:
-        return [event.topic.rpartition("/")[2] for event in self.bus.since(0)[0] if event.topic.startswith(root)]
-
-
-async def fails(kind: str, work: Any) -> Trouble:
-    with pytest.raises(Trouble) as trouble:
-        await work
-    assert trouble.value.kind == kind, trouble.value.message
-    return trouble.value
+from tests.hardware.rooms import ANN, BOB, SCALE, Room, contend, fails
 
 
 @pytest.fixture
@@ -230,39 +172,6 @@ async def test_of_many_that_ask_at_once_each_gets_its_own_answer_while_the_plug_
     room: Room,
 ) -> None:
     await contend(room, rounds=6)
-
-
-async def contend(room: Room, rounds: int) -> None:
-    """Eight that ask, an operator who claims, and somebody who pulls the plug: readings never repeat."""
-    readings: list[int] = []
-    over = asyncio.Event()
-
-    async def asking() -> None:
-        while not over.is_set():
-            with contextlib.suppress(Trouble):
-                readings.append((await room.ask(5.0))["reading"])
-            await asyncio.sleep(0.002)
-
-    async def claiming() -> None:
-        while not over.is_set():
-            with contextlib.suppress(Trouble):
-                device = room.hardware.using.named("scale.main")
-                lease = await room.hardware.claim(device, ANN, "req", force=True)
-                assert room.hardware.using.lease_of(device) in (lease, None)
-                room.hardware.using.release(device, ANN, force=True)
-            await asyncio.sleep(0.02)
-
-    tasks = [asyncio.create_task(asking()) for _ in range(8)] + [asyncio.create_task(claiming())]
-    for number in range(rounds):
-        room.simulators.script("scale", Fault.UNPLUG if number % 2 else Fault.SLOW if number % 4 else Fault.NONE)
-        await asyncio.sleep(0.02)
-        await room.script(Fault.NONE)
-    async with asyncio.timeout(60):
-        while len(readings) < rounds:
-            await asyncio.sleep(0.01)
-    over.set()
-    await asyncio.gather(*tasks)
-    assert len(readings) == len(set(readings))
 
 
 async def test_plugging_and_unplugging_leaves_no_descriptor_open(room: Room) -> None:
