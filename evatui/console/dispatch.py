@@ -60,6 +60,7 @@ class Dispatch:
         from evatui.console.changing import Changing
         from evatui.console.comparing import Comparing
         from evatui.console.deciding import Deciding
+        from evatui.console.holding import Holding
         from evatui.console.listing import Listing
         from evatui.console.mending import Mending
         from evatui.console.outside import Outside
@@ -76,6 +77,7 @@ class Dispatch:
             **self.commanding.handlers,
             **Listing(self._app, comparing, self._act).handlers,
             **Cancelling(self._app, asking).handlers,
+            **Holding(self._app, asking).handlers,
             **Mending(self._app).handlers,
             **comparing.handlers,
             **self.telling.handlers,

@@ -16,7 +16,7 @@ __all__ = ["device_row", "device_whole", "devices_listed", "lease_json"]
 def devices_listed(hardware: Hardware) -> dict[str, Any]:
     """``{devices, sources}``: what is there, and what has a name and is not."""
     fleet = hardware.fleet
-    rows = [device_row(hardware, device) for device in fleet.devices]
+    rows = [device_whole(hardware, device) for device in fleet.devices]
     rows += [_missing(print_, name, fleet.generation(print_)) for print_, name in fleet.missing]
     return {"devices": rows, "sources": [asdict(health) for health in hardware.sources]}
 

@@ -81,3 +81,40 @@ async def test_they_are_asked_for_when_one_looks_and_again_after_an_event(consol
         await it.change(scene(events=(plugged, replace(plugged, seq=100)), at=at("14:04:00")))
         await it.settle()
         assert "✗ Unavailable  the runtime ends" in it.screen
+
+
+OWNER = {"kind": "operator", "who": "ann", "epoch": 3, "since": at("14:00:00"), "request_id": "req_1"}
+PLUGGED = [
+    {"generation": 2, "attached": at("14:00:00"), "detached": "", "reason": ""},
+    {"generation": 1, "attached": at("13:00:00"), "detached": at("13:30:00"), "reason": "unplugged"},
+]
+
+
+def test_the_selected_one_says_who_has_it_and_when_it_was_plugged_in() -> None:
+    (held,) = devices_in({"devices": [device("serial:1", owner=OWNER, waiting=2, history=PLUGGED)]})
+    told = [plain(part) for part in device_preview(held, 100, LOOK)]
+    assert "lease    ann claimed it, since 14:00:00; 2 wait" in told
+    assert "gen 2    plugged in 14:00:00, and is there" in told
+    assert "gen 1    plugged in 13:00:00 to 13:30:00, unplugged" in told
+
+
+async def test_a_device_is_claimed_and_released_after_a_question(console: OpenConsole) -> None:
+    free = device("sim:scale", logical_id="scale", state="authorized", reason="", fix="", simulated=True)
+    answers = {"hardware.list": {"devices": [free], "sources": []}, "hardware.claim": {}, "hardware.release": {}}
+    async with console(answers=answers, view=View.DEVICES) as it:
+        await it.settle()
+        await it.press("colon", *"claim", "enter")
+        assert "Claim scale?" in it.screen
+        assert "eva hardware claim sim:scale" in it.screen
+        await it.armed()
+        await it.press("y")
+        assert it.operator.sent("hardware.claim")[0]["key"] == "sim:scale"
+        it.operator.answers["hardware.list"] = {"devices": [{**free, "state": "online", "owner": OWNER}], "sources": []}
+        claimed = replace(reload_events()[0], seq=99, topic="/hardware/lease/granted")
+        await it.change(scene(events=(*reload_events(), claimed), at=at("14:03:00")))
+        await it.settle()
+        await it.press("colon", *"release-force", "enter")
+        assert "Take scale from ann?" in it.screen
+        await it.armed()
+        await it.press(*"scale", "enter")
+        assert it.operator.sent("hardware.release")[0] == {"key": "sim:scale", "force": True, "typed": "scale"}

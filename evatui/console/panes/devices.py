@@ -48,7 +48,7 @@ class DevicesPane(AskedPane):
         device = self.subject()
         if device is None:
             return None
-        return Opened(device.label, lambda width: device_preview(device, width, self.look), self.copied())
+        return Opened(device.label, lambda width: device_preview(device, width, self.look), device.fix or device.key)
 
     def copied(self) -> str:
         return self.rows.key or ""

@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from evatui.console.view.action import VIEWS, Action, Takes, View
 from evatui.console.view.changing_actions import CHANGING
+from evatui.console.view.device_actions import ON_DEVICES
 from evatui.console.view.looking_actions import LOOKING
 from evatui.console.view.outside_actions import OUTSIDE
 
@@ -17,7 +18,7 @@ GROUPS = ("Views", "Moving", "Selected", "Changing", "Reading", "Finding", "Cons
 """In the order of the list of keys, and of the footer."""
 
 ACTIONS: tuple[Action, ...] = tuple(
-    action for group in GROUPS for action in (*LOOKING, *CHANGING, *OUTSIDE) if action.group == group
+    action for group in GROUPS for action in (*LOOKING, *CHANGING, *OUTSIDE, *ON_DEVICES) if action.group == group
 )
 
 

@@ -29,7 +29,7 @@ def command_line(command: str, params: Mapping[str, Any]) -> str:
     """``eva capability drain repo-summary``; the parameters as `Operator.run` takes them."""
     words = ["eva", *_OWN.get(command, command.replace(".", " ").replace("_", "-")).split()]
     words += params.get("ids", ())
-    words += [params[name] for name in ("server", "id", "name", "what", "old", "new") if params.get(name)]
+    words += [params[name] for name in ("server", "id", "name", "what", "key", "old", "new") if params.get(name)]
     for option in ("provider", "to", "plan", "digest", "if_generation"):
         if params.get(option):
             words += [f"--{option.replace('_', '-')}", str(params[option])]

@@ -41,6 +41,16 @@ _SIGNS: Mapping[str, tuple[str, Ink]] = {
 _LEVELS = {Ink.BAD: Level.ERROR, Ink.WARN: Level.WARN}
 
 
+@dataclass(frozen=True, slots=True)
+class Plugged:
+    """One time that it was plugged in; ``until`` and ``why`` it ended are empty while it is."""
+
+    generation: int
+    since: str
+    until: str
+    why: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceRow:
     """A device, as ``hardware.list`` has it; ``label`` is its logical name, else what it calls itself."""
@@ -55,6 +65,13 @@ class DeviceRow:
     reason: str
     fix: str
     since: str
+    generation: int = 0
+    claimed: bool = False
+    """An operator has it, not a call."""
+    owned_since: str = ""
+    waiting: int = 0
+    history: tuple[Plugged, ...] = ()
+    """Newest first."""
 
 
 def devices_in(data: Mapping[str, Any]) -> list[DeviceRow]:
@@ -70,9 +87,18 @@ def devices_in(data: Mapping[str, Any]) -> list[DeviceRow]:
             reason=str(told.get("reason") or ""),
             fix=str(told.get("fix") or ""),
             since=str(told.get("since") or ""),
+            generation=int(told.get("generation") or 0),
+            claimed=(told.get("owner") or {}).get("kind") == "operator",
+            owned_since=str((told.get("owner") or {}).get("since") or ""),
+            waiting=int(told.get("waiting") or 0),
+            history=tuple(map(_plugged, told.get("history") or ())),
         )
         for told in data.get("devices") or ()
     ]
+
+
+def _plugged(link: Mapping[str, Any]) -> Plugged:
+    return Plugged(int(link["generation"]), str(link["attached"]), str(link["detached"]), str(link["reason"]))
 
 
 def device_row(device: DeviceRow, look: Look) -> Row:
@@ -109,10 +135,30 @@ def device_preview(device: DeviceRow, width: int, look: Look) -> list[Line]:
         ("key", device.key),
         ("bus", device.bus),
         ("known by", device.strength),
-        ("owner", device.owner or "nobody"),
         ("since", clock(device.since, look) if device.since else "–"),
+        ("lease", _lease(device, look)),
     )
-    return lines + [part for name, value in told for part in wrap(line((f"{name:<9}", Ink.DIM), value), width, " " * 9)]
+    lines += [part for name, value in told for part in wrap(line((f"{name:<9}", Ink.DIM), value), width, " " * 9)]
+    return lines + _history(device, width, look)
+
+
+def _lease(device: DeviceRow, look: Look) -> str:
+    if not device.owner:
+        return "nobody has it"
+    waiting = f"; {device.waiting} wait" if device.waiting else ""
+    how = "claimed it" if device.claimed else "calls it"
+    return f"{device.owner} {how}, since {clock(device.owned_since, look)}{waiting}"
+
+
+def _history(device: DeviceRow, width: int, look: Look) -> list[Line]:
+    """How often it was plugged in, and what ended that."""
+    told: list[Line] = [EMPTY] if device.history else []
+    for one in device.history:
+        ended = f" to {clock(one.until, look)}, {one.why}" if one.until else ", and is there"
+        told += wrap(
+            line((f"gen {one.generation:<4} ", Ink.DIM), f"plugged in {clock(one.since, look)}{ended}"), width, " " * 9
+        )
+    return told
 
 
 def no_devices(sources: Sequence[Mapping[str, Any]]) -> list[Line]:

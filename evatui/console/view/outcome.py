@@ -34,6 +34,9 @@ _DONE = {
     "mcp.revoke": "took back the approval of the tools of",
     "mcp.probe": "asked",
     "capability.call": "called",
+    "hardware.claim": "claimed",
+    "hardware.release": "released",
+    "hardware.rescan": "looked for devices",
     "runtime.restart": "restarted the runtime",
     "runtime.freeze": "frozen",
     "runtime.thaw": "thawed",
@@ -56,6 +59,7 @@ def target_of(params: Mapping[str, Any]) -> str:
             or params.get("id")
             or params.get("name")
             or params.get("what")
+            or params.get("key")
             or ""
         )
     )
