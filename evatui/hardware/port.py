@@ -57,8 +57,8 @@ class Port:
 
     def write(self, data: bytes) -> None:
         """All of ``data``; gives up when the line could have carried twice as much."""
-        self._serial.write_timeout = max(0.5, 2 * len(data) * 10 / self._line.baud_rate)
         try:
+            self._serial.write_timeout = max(0.5, 2 * len(data) * 10 / self._line.baud_rate)
             self._serial.write(data)
         except Exception as error:
             raise translate(error, sent=True) from None

@@ -213,6 +213,7 @@ class Station:
         """The outcome of ``work``; what is revoked does not wait for the device."""
         assert self._revoked is not None
         doing = asyncio.ensure_future(work)
+        doing.add_done_callback(_heard)  # what is revoked may fail as well, and then nobody asks how
         try:
             await asyncio.wait({doing, self._revoked}, return_when=asyncio.FIRST_COMPLETED)
             if self._is_revoked:
@@ -260,3 +261,8 @@ class Station:
             finally:
                 self.closing = False
             self._judge()
+
+
+def _heard(doing: asyncio.Future[Any]) -> None:
+    if not doing.cancelled():
+        doing.exception()

@@ -66,10 +66,14 @@ def test_the_levels_are_those_of_the_commands() -> None:
         "tools.approve": Danger.TYPED,
         "tools.revoke": Danger.PLAN,
         "probe": Danger.FREE,
+        "claim": Danger.DIALOG,
+        "release": Danger.DIALOG,
+        "release.force": Danger.TYPED,
+        "rescan": Danger.FREE,
         "describe": Danger.FREE,
         "diff": Danger.FREE,
     }
-    assert {action.id for action in CHANGING if action.command} == levels.keys() - {"describe", "diff", "why"}
+    assert {action.id for action in CHANGING if action.command} == levels.keys() - {"describe", "diff", "why", "rescan"}
     assert {action.id: action.danger for action in CHANGING if not action.command} == {"fix": Danger.PLAN}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from evatui.console.view.actions import View
 from evatui.console.view.devices import device_preview, device_row, devices_in, no_devices
 from evatui.console.view.ink import plain
 from evatui.console.view.words import Look

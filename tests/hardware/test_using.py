@@ -186,6 +186,20 @@ async def test_plugging_and_unplugging_leaves_no_descriptor_open(room: Room) -> 
             await asyncio.sleep(0.01)
 
 
+def test_a_port_that_went_away_before_anything_was_sent_is_said_to_be_gone() -> None:
+    master, slave = os.openpty()
+    port = Port(os.ttyname(slave), SCALE.line)
+    os.close(slave)
+    os.close(master)
+    for use in (lambda: port.write(b"ID?\\n"), lambda: port.read(0.0), port.discard):
+        with pytest.raises(Trouble) as trouble:
+            use()
+        assert trouble.value.kind is ErrorKind.DEVICE_DISCONNECTED
+    port.close()
+    with pytest.raises(Trouble):
+        port.write(b"x")
+
+
 HOLD = "import sys; held = open(sys.argv[1], 'rb', buffering=0); print('here', flush=True); sys.stdin.read()"
 
 
