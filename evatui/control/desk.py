@@ -48,7 +48,7 @@ from evatui.runtime import Runtime
 __all__ = ["Desk"]
 
 
-_ANSWERED_WHILE_SHUT = frozenset({"status", "runtime.restart", *filter(is_followed, COMMANDS)})
+_ANSWERED_WHILE_SHUT = frozenset({"status", "runtime.restart", "mcp.identify", *filter(is_followed, COMMANDS)})
 _NOT_WAITED_FOR = frozenset({"capability.call", "mcp.call", "runtime.restart"})
 """Calls are drained in their own way."""
 

@@ -24,7 +24,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from evatui.mcp.asking import Client
 from evatui.mcp.borders import Borders
 from evatui.mcp.server import Context, ToolServer
-from evatui.mcp.tokens import SCOPE, Verifier
+from evatui.mcp.tokens import SCOPE, Unreachable, Verifier
 
 __all__ = ["PATH", "make_app", "who_asks"]
 
@@ -106,7 +106,11 @@ class _AtBorders:
             if refusal is not None:
                 await PlainTextResponse(refusal[1], refusal[0])(scope, receive, send)
                 return
-        await self._app(scope, receive, send)
+        try:
+            await self._app(scope, receive, send)
+        except Unreachable:
+            answer = PlainTextResponse("No runtime answers", 503, {"Retry-After": "1"})
+            await answer(scope, receive, send)
 
 
 class _Terse:

@@ -121,6 +121,8 @@ class HttpServer:
                 log_config=None,
                 access_log=False,
                 server_header=False,
+                proxy_headers=False,
+                ws="none",
                 limit_concurrency=_AT_ONCE,
                 timeout_graceful_shutdown=_GRACE_S,
                 lifespan="on",

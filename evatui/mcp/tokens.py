@@ -10,7 +10,7 @@ from mcp.server.auth.provider import AccessToken, TokenVerifier
 from evatui.control.operator import CommandFailed
 from evatui.mcp.asking import Runs
 
-__all__ = ["LOCAL", "SCOPE", "Verifier"]
+__all__ = ["LOCAL", "SCOPE", "Unreachable", "Verifier"]
 
 LOCAL = "local"
 """The principal of the token that we made ourselves; the runtime knows it by that name."""
@@ -18,8 +18,12 @@ SCOPE = "tools"
 _MAX_TOKEN = 4_096
 
 
+class Unreachable(Exception):
+    """Nobody can say whose a token is: that is no reason to tell its owner that it is wrong."""
+
+
 class Verifier(TokenVerifier):
-    """Asks the runtime anew for every request, so that a client that the policy no longer names is out at once."""
+    """Asks the runtime anew for every request: a client that the policy no longer names is out at once."""
 
     def __init__(self, runs: Runs, resource: str, own: str | None) -> None:
         self._runs = runs
@@ -27,11 +31,12 @@ class Verifier(TokenVerifier):
         self._own = _digest(own) if own is not None else None
 
     async def verify_token(self, token: str) -> AccessToken | None:
+        """Raises `Unreachable`."""
         digest = _digest(token[:_MAX_TOKEN])
         try:
             told = await self._runs.run("mcp.identify", token_sha256=digest)
-        except CommandFailed:
-            return None
+        except CommandFailed as failed:
+            raise Unreachable from failed
         principal = told["principal"]
         if not told["named"] and self._own is not None and hmac.compare_digest(digest, self._own):
             principal = LOCAL

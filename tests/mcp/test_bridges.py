@@ -11,6 +11,7 @@ from evatui.control.detached import start_detached
 from evatui.control.local import LocalOperator
 from evatui.control.opening import OpenMode
 from evatui.control.operator import CommandFailed, Operator
+from evatui.control.standings import restarting
 from evatui.kernel.model.errors import ErrorKind
 from tests.control.crowd import ANN, opened
 from tests.mcp.house import FILES, House, handler, housed
@@ -91,3 +92,17 @@ async def test_a_call_ends_on_the_version_that_it_began_on(tmp_path: Path) -> No
             assert not long.done()
             await client.call_tool("test_waits", {"goes": True})
             assert (await long).structured_content == {"version": 1}
+
+
+def test_while_the_runtime_is_built_anew_clients_stay_who_they_are(tmp_path: Path) -> None:
+    with housed(tmp_path) as house:
+        desk = house.kernel.desk
+        assert desk is not None
+        desk.shut(restarting("by order"))
+        assert house.ask("tools/list").status == 200
+        assert house.ask("tools/list", token="wrong").status == 401
+        told = house.ask("tools/call", {"name": "test_echo"}).json["result"]
+        assert (told["isError"], told["content"][0]["text"][:12]) == (True, "Unavailable:")
+        house.kernel.stop()
+        gone = house.ask("tools/list")
+        assert (gone.status, gone.headers["retry-after"]) == (503, "1")  # it is not the token that is wrong

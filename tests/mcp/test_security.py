@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 from evatui.control.operator import CommandFailed
+from evatui.kernel.workspace.settings import McpServerSettings
 from evatui.mcp.borders import borders_of
 from evatui.mcp.http import Address, HttpServer
 from evatui.mcp.token_file import local_token, token_file
@@ -143,6 +144,11 @@ def test_it_does_not_start_where_others_reach_it_unless_told_under_which_name(tm
     assert found.hosts == ("mcp.example.org",)
     assert found.refusal([b"127.0.0.1:80"], []) is not None
     assert found.refusal([b"MCP.example.org"], []) is None
+
+
+def test_the_loopback_has_two_families() -> None:
+    assert borders_of("::1", 80, [], []).hosts == ("[::1]:80", "localhost:80")
+    assert Address.of(McpServerSettings("[::1]:80")) == Address("::1", 80)
 
 
 def test_a_request_names_one_host_and_at_most_one_page() -> None:
