@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from evatui.console.view.canary import canary_of
+from evatui.console.view.canary import canary_lines, canary_of, live_canary
 from evatui.console.view.comparison import compared_lines, refused_lines
 from evatui.console.view.ink import EMPTY, Ink, Line, line, plain, wrapped
 from evatui.console.view.reloads import reload_head, reload_preview
@@ -49,6 +49,9 @@ class Comparing:
         """What happened, and what it changed, as far as that can still be told."""
         numbers, look = self._app.numbers.known, self._app.look
         head = reload_head(reload, numbers, look)
+        canary = live_canary(self._app.snapshot, reload.target)
+        if canary is not None:
+            head += [EMPTY, *canary_lines(canary)]
         if reload.what is What.REFUSED and reload.digest:
             self._run(self._refusal(f"Reload of {reload.id}", reload.id, reload.digest, head))
         elif reload.source and reload.target and reload.what is not What.OVERTAKEN:

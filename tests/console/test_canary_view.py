@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from evatui.console.view import enabled as when
+from evatui.console.view.actions import View
 from evatui.console.view.canary import canary_brief, canary_lines
 from evatui.console.view.ink import plain
 from evatui.control.snapshot import Beside, CanaryRow, Side
 from tests.console.conftest import OpenConsole
-from tests.console.scene import capability, scene
+from tests.console.scene import capability, reload_events, scene
 
 CANARY = CanaryRow(
     generation="repo-summary@1.3.0+build.20260504.042",
@@ -64,3 +65,19 @@ async def test_an_order_shows_the_numbers_and_is_guarded_by_the_generation(conso
         assert "1 of 7 failed" in it.screen
         await it.press("y")
         assert it.operator.sent("capability.promote") == [{"id": "repo-summary", "if_generation": CANARY.generation}]
+
+
+async def test_the_reload_of_a_canary_shows_both_sides_as_long_as_it_is_tried_out(console: OpenConsole) -> None:
+    began = next(event for event in reload_events() if event.topic.endswith("canary_started"))
+    canary = replace(CANARY, generation=str(began.payload["generation"]))
+    tried = (replace(row(canary), id="topic-normalize"),)
+    events = tuple(event for event in reload_events() if event.seq <= began.seq)
+    shown = scene(capabilities=tried, events=events)
+    async with console(shown, answers={"capability.diff": {}}, view=View.RELOADS) as it:
+        assert "1 of 7 failed, 20 needed" in it.screen
+        await it.press("enter")
+        assert "at the end of its time: held, for a person to decide" in it.screen
+        await it.press("escape")
+        await it.pilot.resize_terminal(80, 24)
+        await it.settle()
+        assert "too few calls" in it.screen

@@ -7,8 +7,9 @@ from collections.abc import Sequence, Set
 from evatui.console.panes.pane import Opened
 from evatui.console.panes.stream import StreamPane
 from evatui.console.view.actions import View
+from evatui.console.view.canary import canary_brief, canary_lines, live_canary
 from evatui.console.view.empty import EMPTY_RELOADS, NOT_FOUND
-from evatui.console.view.ink import Line, plain
+from evatui.console.view.ink import Line, plain, wrap
 from evatui.console.view.numbers import Numbers
 from evatui.console.view.older import Older, past_reloads
 from evatui.console.view.reloads import RELOAD_COLUMNS, reload_brief, reload_preview, reload_row
@@ -33,6 +34,7 @@ class ReloadsPane(StreamPane):
         """From records of earlier runs; the events of this one tell more."""
         self._lines: dict[str, Row] = {}
         self._exhausted = False
+        self._elapsed = 0.0
 
     def gather(self, snapshot: ConsoleSnapshot) -> None:
         if self.snapshot is None and snapshot.audit and snapshot.audit[0].seq == 1:
@@ -53,7 +55,12 @@ class ReloadsPane(StreamPane):
         self.grown(list(self._lines.values()), came, NOT_FOUND if self._lines else EMPTY_RELOADS)
 
     def show(self, snapshot: ConsoleSnapshot, elapsed: float) -> None:
+        self._elapsed = elapsed
         self.cursor_moved()
+
+    def goes_on(self, elapsed: float) -> bool:
+        reload = self._reload()
+        return reload is not None and live_canary(self.snapshot, reload.target) is not None
 
     @property
     def until(self) -> str:
@@ -83,8 +90,15 @@ class ReloadsPane(StreamPane):
         reload = self._reload()
         if reload is None:
             return []
-        shown = reload_preview if self.wide else reload_brief
-        return shown(reload, self.numbers.known, width, self.look)
+        canary = live_canary(self.snapshot, reload.target)
+        if not self.wide:
+            first, second = reload_brief(reload, self.numbers.known, width, self.look)
+            return [first, canary_brief(canary, self._elapsed) if canary else second]
+        told = (
+            [part for row in canary_lines(canary, self._elapsed) for part in wrap(row, width, "  ")] if canary else []
+        )
+        lines = reload_preview(reload, self.numbers.known, width, self.look)
+        return [*lines[:3], *told, *lines[3:]]
 
     def opened(self) -> Opened | None:
         return None  # its page has to be asked for

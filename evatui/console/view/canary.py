@@ -8,9 +8,9 @@ from evatui.console.view.ink import Ink, Line, line
 from evatui.console.view.words import duration, seconds
 
 if TYPE_CHECKING:
-    from evatui.control.snapshot import CanaryRow, CapabilityRow, Side
+    from evatui.control.snapshot import CanaryRow, CapabilityRow, ConsoleSnapshot, Side
 
-__all__ = ["canary_brief", "canary_lines", "canary_of"]
+__all__ = ["canary_brief", "canary_lines", "canary_of", "live_canary"]
 
 _VERDICTS = {
     "pass": ("pass", Ink.OK),
@@ -22,6 +22,13 @@ _VERDICTS = {
 
 def canary_of(row: CapabilityRow) -> CanaryRow | None:
     return next((item.canary for item in row.beside if item.canary is not None), None)
+
+
+def live_canary(snapshot: ConsoleSnapshot | None, generation: str) -> CanaryRow | None:
+    """The one with that generation, as long as it is tried out."""
+    rows = snapshot.capabilities if snapshot is not None and generation else ()
+    known = (canary_of(row) for row in rows if row.beside)
+    return next((one for one in known if one is not None and one.generation == generation), None)
 
 
 def canary_brief(canary: CanaryRow, elapsed: float) -> Line:
