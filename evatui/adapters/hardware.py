@@ -33,7 +33,14 @@ class HardwareWay:
 
     def __init__(self, adapter: Adapter, hardware: Hardware) -> None:
         self._hardware = hardware
-        self.adjust(adapter)
+        self._speaks_for(adapter)
+
+    def _speaks_for(self, adapter: Adapter) -> None:
+        self._adapter = adapter
+        self._match = match_of(adapter.block)
+        self._name = self._match.logical_id
+        self._dialect = Dialect(adapter.block["protocol"])
+        self._hardware.expect(adapter.id, self._match, self._dialect)
 
     @property
     def state(self) -> WayState:
@@ -70,8 +77,9 @@ class HardwareWay:
         owner = Owner("call", caller.id or caller.type.value, invocation.request_id)
         left_s = invocation.left_s - _MARGIN_S
         try:
-            device = self._hardware.using.named(self._name)
-            answer = await self._hardware.using.ask(device, invocation.capability, payload, owner, left_s, expected)
+            using = self._hardware.using
+            device = using.named(self._name)
+            answer = await using.ask(device, self._dialect, invocation.capability, payload, owner, left_s, expected)
         except Trouble as trouble:
             kind, message = trouble.kind, f"{self._name}: {trouble.message}"
             if trouble.sent:
@@ -89,16 +97,13 @@ class HardwareWay:
             raise failure(trouble.kind, f"{self._name}: {trouble.message}", retryable=trouble.retryable) from None
 
     def adjust(self, adapter: Adapter) -> None:
-        match = match_of(adapter.block)
-        self._adapter = adapter
-        self._name = match.logical_id
-        self._hardware.expect(adapter.id, match, Dialect(adapter.block["protocol"]))
+        self._speaks_for(adapter)
 
     def start(self) -> None:
         """Opened by the first call: opening alone resets many a device."""
 
     async def close(self) -> None:
-        self._hardware.expect(self._adapter.id, None, None)
+        self._hardware.forget(self._adapter.id, self._match, self._dialect)
 
 
 def _labelled(answer: Any, device: Device) -> dict[str, Any]:

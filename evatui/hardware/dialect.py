@@ -35,6 +35,7 @@ class Dialect:
     """``block`` is the ``protocol`` of a manifest."""
 
     def __init__(self, block: Mapping[str, Any]) -> None:
+        self._block = block
         self._kind = str(block["kind"])
         self._commands: Mapping[str, str] = block["commands"]
         self._ending = str(block["terminator"]).encode()
@@ -54,6 +55,10 @@ class Dialect:
         if block["handshake"] is not None:
             self.handshake = (self._framed(block["handshake"]["send"].encode()), block["handshake"]["expect"])
         self.handshake_s = block["handshake_timeout_ms"] / 1000
+
+    def is_same(self, other: Dialect) -> bool:
+        """Then what is open need not be opened anew."""
+        return self._block == other._block
 
     @property
     def numbers_answers(self) -> bool:

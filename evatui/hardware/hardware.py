@@ -133,14 +133,17 @@ class Hardware:
         self.fleet.bindings.pop(fingerprint, None)
         self.judge()
 
-    def expect(self, adapter_id: str, match: Match | None, dialect: Dialect | None) -> None:
-        """An adapter speaks for the device that it describes; None: it does so no more."""
-        before = self.fleet.matches.pop(adapter_id, None)
-        if before is not None:
-            self.using.speaks(before.logical_id, None)
-        if match is not None:
-            self.fleet.matches[adapter_id] = match
-            self.using.speaks(match.logical_id, dialect)
+    def expect(self, adapter_id: str, match: Match, dialect: Dialect) -> None:
+        """From now on an adapter speaks for the device that it describes."""
+        self.fleet.matches[adapter_id] = match
+        self.using.speaks(match.logical_id, dialect)
+        self.judge()
+
+    def forget(self, adapter_id: str, match: Match, dialect: Dialect) -> None:
+        """It does so no more, unless another one of that id does by now."""
+        if self.fleet.matches.get(adapter_id) is match:
+            del self.fleet.matches[adapter_id]
+        self.using.forget(match.logical_id, dialect)
         self.judge()
 
     def judge(self) -> None:

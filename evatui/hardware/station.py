@@ -180,7 +180,7 @@ class Station:
 
     async def _ready(self, dialect: Dialect) -> Connection:
         """The open device; opened now, where it is not."""
-        if self._connection is not None and self._dialect is dialect:
+        if self._connection is not None and self._dialect is not None and self._dialect.is_same(dialect):
             return self._connection
         now = self._now()
         if now.monotonic < self._not_before and self._failed_generation == self.device.generation:

@@ -42,12 +42,14 @@ class Using:
         self._stations: dict[str, Station] = {}
         self._dialects: dict[str, Dialect] = {}
 
-    def speaks(self, logical_id: str, dialect: Dialect | None) -> None:
-        """How the device of that name is spoken to, also by an operator's claim; None: nobody knows any more."""
-        if dialect is None:
-            self._dialects.pop(logical_id, None)
-        else:
-            self._dialects[logical_id] = dialect
+    def speaks(self, logical_id: str, dialect: Dialect) -> None:
+        """How an operator's claim opens the device of that name."""
+        self._dialects[logical_id] = dialect
+
+    def forget(self, logical_id: str, dialect: Dialect) -> None:
+        """Unless somebody else speaks for it by now."""
+        if self._dialects.get(logical_id) is dialect:
+            del self._dialects[logical_id]
 
     def named(self, logical_id: str) -> Device:
         """Raises `Trouble` ``DeviceNotFound`` where nothing of that name is plugged in."""
@@ -68,10 +70,16 @@ class Using:
         return found
 
     async def ask(
-        self, device: Device, capability: str, payload: Any, owner: Owner, left_s: float, expected: int | None
+        self,
+        device: Device,
+        dialect: Dialect,
+        capability: str,
+        payload: Any,
+        owner: Owner,
+        left_s: float,
+        expected: int | None,
     ) -> Any:
-        """The answer of a device that is spoken to by name. Raises `Trouble`."""
-        dialect = self._dialects[device.identity.logical_id or ""]
+        """The answer of a device. Raises `Trouble`."""
         try:
             return await self.station(device).ask(dialect, capability, payload, owner, left_s, expected)
         except Trouble as trouble:

@@ -97,3 +97,20 @@ async def test_a_manifest_must_say_what_is_sent(start: Start, workspace: Path) -
     assert "protocol.commands does not say what is sent for relay.blow" in said
     assert "path" in said
     assert not {"board", "path"} & {*runtime.providers.serving}
+
+
+async def test_an_adapter_that_goes_and_comes_back_speaks_for_its_device_again(start: Start, workspace: Path) -> None:
+    files = adapter("board", "hardware", RELAY, NAMES)
+    write(workspace, files)
+    runtime = await start()
+    await called(runtime, "relay.read")
+    before = runtime.providers.serving["board"].way
+    (path,) = files
+    (workspace / path).unlink()
+    await runtime.reloader.run(explicit=True)
+    write(workspace, files)
+    await runtime.reloader.run(explicit=True)
+    await before.close()
+    report = await called(runtime, "relay.read")
+    assert report.response.ok, report.response.error
+    assert report.response.result["device_generation"] == 1

@@ -53,7 +53,8 @@ class Room:
 
     async def ask(self, left_s: float = 20.0, expected: int | None = None, **payload: Any) -> Any:
         device = self.hardware.using.named("scale.main")
-        return await self.hardware.using.ask(device, "weigh", payload, Owner("call", "ann"), left_s, expected)
+        owner = Owner("call", "ann")
+        return await self.hardware.using.ask(device, SCALE, "weigh", payload, owner, left_s, expected)
 
     async def script(self, fault: Fault) -> None:
         self.simulators.script("scale", fault)
