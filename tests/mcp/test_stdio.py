@@ -111,10 +111,17 @@ def test_where_nobody_holds_the_workspace_a_runtime_is_started_and_stays(tmp_pat
 
 def test_a_client_that_dies_takes_its_bridge_along_and_its_calls(house: House) -> None:
     raw = Raw(house.root)
+    slow = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "test_slow", "arguments": {}}}
     try:
+        raw.into.write(b"no message\n[1, 2]\n\xff\n")
         raw.ask(HELLO)
         raw.tell(READY)
-        raw.tell({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "test_slow", "arguments": {}}})
+        raw.tell(slow)
+        asyncio.run(until(lambda: house.kernel.in_flight == 1))
+        raw.tell({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}})
+        asyncio.run(until(lambda: house.kernel.in_flight == 0))
+        assert raw.ask({"jsonrpc": "2.0", "id": 3, "method": "ping"}) == {"jsonrpc": "2.0", "id": 3, "result": {}}
+        raw.tell({**slow, "id": 4})
         asyncio.run(until(lambda: house.kernel.in_flight == 1))
         raw.out.close()  # the other pipe stays open, as where a grandchild holds it
         assert raw.process.wait(30) == 0
