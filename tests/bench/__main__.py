@@ -8,7 +8,7 @@ import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from tests.bench import audit, calls, hosts, manifests, mcp_calls, paint, recorded, reloads, tables, words
+from tests.bench import audit, calls, console, hosts, manifests, mcp_calls, paint, recorded, reloads, tables, words
 from tests.bench.results import Section, document
 
 _RESULTS = Path(__file__).with_name("RESULTS.md")
@@ -23,6 +23,7 @@ _MEASUREMENTS: dict[str, Callable[[int], Awaitable[list[Section]]]] = {
     "tables": tables.measure,
     "reloads": reloads.measure,
     "manifests": manifests.measure,
+    "console": console.measure,
 }
 
 
