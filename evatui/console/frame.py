@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 from evatui.console.view.actions import VIEWS, Actions, View
 from evatui.console.view.foot import footer
 from evatui.console.view.header import Link, header, tabs
-from evatui.console.view.ink import EMPTY, Line, fit
+from evatui.console.view.ink import EMPTY, Line, fit, line, wrap
 from evatui.console.view.words import Look
 from evatui.console.widgets.command import CommandLine
 from evatui.console.widgets.lines import Lines
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from evatui.control.snapshot import ConsoleSnapshot
 
 __all__ = ["Frame", "Scene"]
+
+_MOST = 3
+"""Lines of what is said on the status line; the sentence of the selected thing has one."""
 
 
 class Scene(Protocol):
@@ -86,7 +89,8 @@ class Frame:
 
     def _status(self, width: int) -> tuple[Line, ...]:
         if self.message:
-            return (fit(self.message, width),)
+            rows = wrap(self.message, width)
+            return (*rows[: _MOST - 1], fit(line(*rows[_MOST - 1], "  …"), width)) if len(rows) > _MOST else tuple(rows)
         shown = self._scene.shown
         if shown is None:
             return (fit(EMPTY, width),)

@@ -16,7 +16,7 @@ from evatui.control.operator import CommandFailed
 from evatui.control.snapshot import ConsoleSnapshot, Cursor
 from evatui.kernel.model.errors import ErrorKind
 from tests.console.conftest import Console, OpenConsole
-from tests.console.scene import at, record, scene
+from tests.console.scene import at, calls, record, scene
 
 
 async def test_keys_change_the_view_and_minus_goes_back(console: OpenConsole) -> None:
@@ -249,3 +249,30 @@ async def test_the_wheel_stops_following(console: OpenConsole) -> None:
         it.app.pane.rows.post_message(events.MouseScrollUp(it.app.pane.rows, 5, 5, 0, -1, 0, False, False, False, 5, 5))
         await it.settle()
         assert not it.app.pane.rows.follow
+
+
+@pytest.mark.parametrize("view", [View.REJECTED, View.IN_FLIGHT, View.AUDIT, View.EXTENSIONS])
+async def test_what_an_empty_view_says_is_wrapped_and_never_cut(console: OpenConsole, view: View) -> None:
+    nothing = scene(rejections=(), calls=(), events=(), audit=())
+    async with console(nothing, size=(80, 24), view=view) as it:
+        said = [row for row in it.strips()[4:-2] if row.strip()]
+        assert len(said) > 1
+        assert not any("…" in row for row in said)
+
+
+async def test_one_of_a_kind_is_not_many(console: OpenConsole) -> None:
+    async with console(view=View.IN_FLIGHT) as it:
+        assert "1 call in flight" in it.text("#tabs")
+        await it.change(scene(at=at("14:02:13"), calls=calls()))
+        assert "3 calls in flight" in it.text("#tabs")
+
+
+async def test_a_long_message_on_the_status_line_is_wrapped_until_it_goes(console: OpenConsole) -> None:
+    long = "there is one kept generation; name two of those that the history has, or one and the disk"
+    failed = CommandFailed(ErrorKind.NOT_FOUND, long, suggestion="eva capability history repo-summary")
+    async with console(size=(80, 24), answers={"capability.plan": failed}) as it:
+        await it.press("r")
+        assert "history repo-summary" in " ".join(it.status.split())
+        assert "q leave" in it.strips()[-1]
+        await it.press("j")
+        assert "\n" not in it.status

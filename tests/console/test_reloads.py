@@ -6,14 +6,16 @@ from dataclasses import replace
 
 from evatui.console.view.actions import View
 from evatui.console.view.ink import plain
+from evatui.console.view.numbers import Numbers, number_of
 from evatui.console.view.older import past_reloads
 from evatui.console.view.reloads import reload_brief, reload_preview, reload_row
 from evatui.console.view.table import Query
 from evatui.console.view.timeline import Timeline, What
 from evatui.console.view.words import Look
 from evatui.kernel.model.event import Event
+from evatui.kernel.model.lifecycle import State
 from tests.console.conftest import OpenConsole
-from tests.console.scene import at, record, reload_events, scene
+from tests.console.scene import at, record, reload_events, scene, step
 
 LOOK = Look(picture=True)
 SUMMARY = "repo-summary@1.2.0+build.20260504.{:03d}"
@@ -148,3 +150,11 @@ async def test_older_records_of_the_audit_come_a_thousand_at_a_time(console: Ope
         assert [row.key for row in it.app.pane.rows.shown[:2]] == ["older", "41"]
         await it.change(scene(audit=(*scene().audit, record(106, "14:02:30", "repo-summary")), at=at("14:02:30")))
         assert it.app.pane.rows.total == 66
+
+
+def test_generations_are_told_by_their_numbers_also_those_that_are_gone() -> None:
+    numbers = Numbers()
+    numbers.learn(scene(capabilities=(), transitions=(step(1, "14:00:00", "a", 7, None, State.PENDING),)))
+    assert number_of("a@1.2.0", numbers.known) == "g7"
+    assert number_of("a@1.2.0+build.20260504.041", {}) == "0504.041"
+    assert number_of("", {}) == ""

@@ -11,8 +11,10 @@ from evatui.console.view.answer import described
 from evatui.console.view.card import card
 from evatui.console.view.cli import command_line
 from evatui.console.view.detail import brief, preview
+from evatui.console.view.devices import DEVICE_COLUMNS
 from evatui.console.view.editor import editor_argv, place_of
 from evatui.console.view.empty import empty_registry
+from evatui.console.view.extensions import EXTENSION_COLUMNS
 from evatui.console.view.foot import action_rows, footer
 from evatui.console.view.header import Link, header
 from evatui.console.view.in_flight import CALL_COLUMNS
@@ -67,8 +69,19 @@ def test_a_drain_counts_down_by_the_age_of_the_snapshot() -> None:
     assert not counts_down(scene(capabilities=()))
 
 
+ALL_COLUMNS = (
+    REGISTRY_COLUMNS,
+    RELOAD_COLUMNS,
+    REJECTED_COLUMNS,
+    DEVICE_COLUMNS,
+    CALL_COLUMNS,
+    AUDIT_COLUMNS,
+    EXTENSION_COLUMNS,
+)
+
+
 def test_the_wider_the_terminal_the_more_columns_and_never_more_than_fits() -> None:
-    for columns in (REGISTRY_COLUMNS, RELOAD_COLUMNS, REJECTED_COLUMNS, CALL_COLUMNS, AUDIT_COLUMNS):
+    for columns in ALL_COLUMNS:
         before = 0
         for width in (60, 77, 100, 117, 200):
             shown = shown_columns(columns, width)

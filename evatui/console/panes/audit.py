@@ -30,7 +30,7 @@ class AuditPane(StreamPane):
 
     view = View.AUDIT
     columns = AUDIT_COLUMNS
-    noun = "records"
+    nouns = ("record", "records")
     codes = ()
 
     def __init__(self, look: Look, numbers: Numbers) -> None:

@@ -25,7 +25,7 @@ __all__ = ["DevicesPane"]
 class DevicesPane(AskedPane):
     view = View.DEVICES
     columns = DEVICE_COLUMNS
-    noun = "devices"
+    nouns = ("device", "devices")
     asks = ("hardware.list",)
     topics = ("/hardware/",)
     _devices: Mapping[str, DeviceRow] = {}

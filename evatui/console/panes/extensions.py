@@ -24,7 +24,7 @@ __all__ = ["ExtensionsPane"]
 class ExtensionsPane(Pane):
     view = View.EXTENSIONS
     columns = EXTENSION_COLUMNS
-    noun = "extensions"
+    nouns = ("extension", "extensions")
     _known: Mapping[str, Extension] = {}
 
     def show(self, snapshot: ConsoleSnapshot, elapsed: float) -> None:

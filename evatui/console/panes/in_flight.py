@@ -15,7 +15,7 @@ __all__ = ["InFlightPane"]
 class InFlightPane(Pane):
     view = View.IN_FLIGHT
     columns = CALL_COLUMNS
-    noun = "calls in flight"
+    nouns = ("call in flight", "calls in flight")
     _elapsed = 0.0
 
     def show(self, snapshot: ConsoleSnapshot, elapsed: float) -> None:

@@ -42,8 +42,8 @@ class Pane(Vertical):
 
     view: View
     columns: tuple[Column, ...]
-    noun: str
-    """What its rows are."""
+    nouns: tuple[str, str]
+    """What one of its rows is, and what several are."""
 
     def __init__(self, look: Look, numbers: Numbers) -> None:
         super().__init__(id=self.view.value)
@@ -136,12 +136,12 @@ class Pane(Vertical):
         if self.snapshot is None:
             return EMPTY
         filtered = bool(rows.query_text) or rows.level > Level.DETAIL
-        shown = len(self.found)
+        shown, noun = len(self.found), self.nouns[rows.total != 1]
         return join(
             (
                 line((f"/{rows.query_text.text}/", Ink.KEY)) if rows.query_text else EMPTY,
                 line((f"≥ {rows.level.name.lower()}", Ink.KEY)) if rows.level > Level.DETAIL else EMPTY,
                 line((f"{len(rows.marks):,} marked", Ink.KEY)) if rows.marks else EMPTY,
-                line((f"{shown:,} of {rows.total:,}" if filtered else f"{rows.total:,} {self.noun}", Ink.DIM)),
+                line((f"{shown:,} of {rows.total:,}" if filtered else f"{rows.total:,} {noun}", Ink.DIM)),
             )
         )

@@ -40,7 +40,7 @@ def lit_edges(snapshot: ConsoleSnapshot, elapsed: float) -> frozenset[Edge]:
 class RegistryPane(Pane):
     view = View.REGISTRY
     columns = REGISTRY_COLUMNS
-    noun = "capabilities"
+    nouns = ("capability", "capabilities")
 
     def __init__(self, look: Look, numbers: Numbers) -> None:
         super().__init__(look, numbers)

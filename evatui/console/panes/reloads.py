@@ -24,7 +24,7 @@ __all__ = ["ReloadsPane"]
 class ReloadsPane(StreamPane):
     view = View.RELOADS
     columns = RELOAD_COLUMNS
-    noun = "reloads"
+    nouns = ("reload", "reloads")
     codes = ("capability", "canary")
 
     def __init__(self, look: Look, numbers: Numbers) -> None:

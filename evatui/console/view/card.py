@@ -61,12 +61,11 @@ def record(row: AuditRow, width: int) -> list[Line]:
 
 
 def record_brief(row: AuditRow, numbers: Mapping[str, str], look: Look) -> list[Line]:
-    """The preview of a short screen: two lines."""
+    """The preview of a short screen: two lines of what neither its row nor the status line says."""
     number = numbers.get(row.generation) or row.generation
     details = row.record.get("details")
     first = join(
         (
-            line((f"#{row.seq}", Ink.DIM), f" {row.code}", (f" {row.capability_id}", Ink.STRONG)),
             line((number, Ink.PLAIN)),
             line((f"by {row.actor}", Ink.DIM)),
             line((clock(row.at, look, millis=True), Ink.DIM)),

@@ -123,13 +123,11 @@ def _step(step: Transition, look: Look) -> Line:
 def brief(
     row: CapabilityRow, width: int, look: Look, elapsed: float = 0.0, calls: Sequence[CallRow] = ()
 ) -> list[Line]:
-    """The preview of a short screen: two lines."""
+    """The preview of a short screen: two lines of what neither its row nor the status line says."""
     kept = [item.number for item in row.generations if item.restorable and item.number != row.number]
     first = join(
         (
-            line((row.id, Ink.STRONG)),
-            state_label(row.state, look),
-            served(row),
+            line(", ".join(row.capabilities)),
             line((row.kind, Ink.DIM)),
             line((f"effects {row.side_effects}", Ink.DIM)),
             line((", ".join(row.marks), Ink.WARN)) if row.marks else EMPTY,

@@ -20,7 +20,7 @@ DEVICE_COLUMNS = (
     Column(title="BUS", width=6),
     Column(title="OWNER", width=10, flex=1, need=70),
     Column(title="WHY", width=14, flex=4),
-    Column(title="SINCE", width=8),
+    Column(title="SINCE", width=8, need=79),
 )
 _SIGNS: Mapping[str, tuple[str, Ink]] = {
     "online": ("●", Ink.OK),

@@ -1,4 +1,4 @@
-"""What an empty list says: where it looked, and what would fill it."""
+"""What an empty list says: where it looked, and what would fill it. The list wraps the lines to its width."""
 
 from __future__ import annotations
 
@@ -23,9 +23,13 @@ def empty_registry(snapshot: ConsoleSnapshot) -> list[Line]:
     return [
         EMPTY,
         line(("No capabilities yet.", Ink.STRONG)),
-        line("Looking for manifests in ", (places, Ink.INFO), " (*.yaml)."),
-        line("Save one there and it appears within a second;"),
-        line("a file that is refused appears under ", ("3", Ink.KEY), " with the reason and the line."),
+        line(
+            "Looking for manifests in ",
+            (places, Ink.INFO),
+            " (*.yaml). Save one there and it appears within a second; a file that is refused appears under ",
+            ("3", Ink.KEY),
+            " with the reason and the line.",
+        ),
         EMPTY,
         line(("A workspace with samples to start from: ", Ink.DIM), ("eva init DIR", Ink.INFO)),
     ]
@@ -40,31 +44,41 @@ NOT_FOUND: list[Line] = [
 EMPTY_REJECTED: list[Line] = [
     EMPTY,
     line(("✓ ", Ink.OK), ("Nothing is refused, and nothing waits.", Ink.STRONG)),
-    line("A manifest, schema, policy or script that is not sound is listed here, with the line and the reason,"),
-    line("and a version that needs approval or trust, while the version before it goes on answering."),
+    line(
+        "A manifest, schema, policy or script that is not sound is listed here, with the line and the reason, and a "
+        "version that needs approval or trust, while the version before it goes on answering."
+    ),
 ]
 
 EMPTY_AUDIT: list[Line] = [
     EMPTY,
     line(("No records yet.", Ink.STRONG)),
-    line("Every call, reload, drain and rollback leaves one. Select a capability (", ("1", Ink.KEY), ") and press "),
-    line(("c", Ink.KEY), " to call it."),
+    line(
+        "Every call, reload, drain and rollback leaves one. Select a capability (",
+        ("1", Ink.KEY),
+        ") and press ",
+        ("c", Ink.KEY),
+        " to call it.",
+    ),
 ]
 
 EMPTY_RELOADS: list[Line] = [
     EMPTY,
     line(("Nothing was reloaded yet.", Ink.STRONG)),
-    line("Save a manifest, a schema or a script, and its reload is listed here a moment later: from which"),
-    line("generation to which, how long it took, and why it was refused. ", ("enter", Ink.KEY), " shows what differs."),
+    line(
+        "Save a manifest, a schema or a script, and its reload is listed here a moment later: from which generation "
+        "to which, how long it took, and why it was refused. ",
+        ("enter", Ink.KEY),
+        " shows what differs.",
+    ),
 ]
 
 EMPTY_IN_FLIGHT: list[Line] = [
     EMPTY,
     line(("✓ ", Ink.OK), ("No call is in flight.", Ink.STRONG)),
-    line("A call is listed here from the moment it comes until it is answered: its age against its deadline,"),
-    line("its generation, the host call it is in, and who waits in line for a slot. Select a capability"),
     line(
-        "(",
+        "A call is listed here from the moment it comes until it is answered: its age against its deadline, its "
+        "generation, the host call it is in, and who waits in line for a slot. Select a capability (",
         ("1", Ink.KEY),
         ") and press ",
         ("c", Ink.KEY),

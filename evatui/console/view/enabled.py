@@ -130,7 +130,12 @@ def is_on_a_generation(snapshot: ConsoleSnapshot | None, subject: Subject) -> st
 def comparable(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | None:
     if missing := selected(snapshot, subject):
         return missing
-    return None if getattr(subject, "id", None) else "it has no id, so there is nothing to hold it against"
+    if not getattr(subject, "id", None):
+        return "it has no id, so there is nothing to hold it against"
+    from evatui.control.snapshot import CapabilityRow
+
+    alone = isinstance(subject, CapabilityRow) and len(subject.generations) < 2 and subject.on_disk == "same"
+    return "there is one version of it, and the disk holds the same" if alone else None
 
 
 def is_restorable(row: CapabilityRow) -> str | None:

@@ -10,7 +10,21 @@ from rich.cells import cell_len, set_cell_size
 
 from evatui.kernel.model.text import clean_line
 
-__all__ = ["EMPTY", "Ink", "Line", "Span", "fit", "join", "line", "measure", "plain", "safe", "wrap", "wrapped"]
+__all__ = [
+    "EMPTY",
+    "Ink",
+    "Line",
+    "Span",
+    "fit",
+    "join",
+    "line",
+    "measure",
+    "plain",
+    "prose",
+    "safe",
+    "wrap",
+    "wrapped",
+]
 
 
 class Ink(StrEnum):
@@ -32,6 +46,9 @@ Span = tuple[str, Ink]
 Line = tuple[Span, ...]
 
 EMPTY: Line = ()
+
+_READABLE = 100
+"""Cells of a line of prose."""
 
 
 def line(*parts: str | Span) -> Line:
@@ -113,6 +130,11 @@ def wrap(content: Line, width: int, indent: str = "") -> Sequence[Line]:
         current.append((rest, ink))
         left -= cell_len(rest)
     return (*lines, line(*current))
+
+
+def prose(lines: Sequence[Line], width: int) -> list[Line]:
+    """Lines of text to read, no longer than one reads well."""
+    return [part for row in lines for part in wrap(row, min(width, _READABLE))]
 
 
 def wrapped(lines: Sequence[Line]) -> Callable[[int], list[Line]]:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 __all__ = ["Numbers", "number_of"]
 
 _KEPT = 50_000
+_SHORT = len("0504.041")
 
 
 class Numbers:
@@ -34,11 +35,12 @@ class Numbers:
                 self._known |= {item.id: item.number for item in row.generations}
                 if row.generation and row.number:
                     self._known[row.generation] = row.number
+        self._known |= {step.generation: step.number for step in snapshot.transitions if step.number}
         if len(self._known) > _KEPT:
             self._known = dict(list(self._known.items())[_KEPT // 2 :])
         return len(self._known) != before
 
 
 def number_of(generation: str, numbers: Mapping[str, str]) -> str:
-    """``g41``; where that is not known, what tells its id from its like."""
-    return numbers.get(generation) or generation.rpartition("@")[2].rpartition(".")[2]
+    """``g41``; one of an earlier run, whose number is not known, by the day and the build of its id: ``0504.041``."""
+    return numbers.get(generation) or generation.rpartition("@")[2].rpartition("+build.")[2][-_SHORT:]

@@ -137,12 +137,11 @@ def _why(reload: Reload) -> Line:
 
 
 def reload_brief(reload: Reload, numbers: Mapping[str, str], width: int, look: Look) -> list[Line]:
-    """The preview of a short screen: two lines."""
+    """The preview of a short screen: two lines of what the status line does not say, and all of why."""
     took = took_ms(reload)
-    what = join((line((reload.id, Ink.STRONG)), what_label(reload.what), moved(reload, numbers)))
     after = line((f"after {duration(took)}", Ink.DIM)) if took is not None else EMPTY
     return [
-        join((what, after, line((f"by {reload.actor}", Ink.DIM)))),
+        join((moved(reload, numbers), after, line((f"by {reload.actor}", Ink.DIM)))),
         _why(reload) or line((meaning(reload), Ink.DIM)),
     ]
 

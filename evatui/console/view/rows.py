@@ -47,9 +47,9 @@ AUDIT_COLUMNS = (
     Column(title="TIME", width=12),
     Column(title="WHAT", width=19, flex=1),
     Column(title="CAPABILITY", width=12, flex=3),
-    Column(title="GEN", width=6),
+    Column(title="GEN", width=8),
     Column(title="TOOK", width=7, right=True),
-    Column(title="ERROR", width=11, flex=1),
+    Column(title="ERROR", width=9, flex=1),
     Column(title="ACTOR", width=8, flex=1, need=88),
 )
 _LEVELS = {"intent": Level.DETAIL, "denied": Level.WARN, "unknown": Level.WARN, "error": Level.ERROR}

@@ -13,7 +13,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from evatui.console.theme import ThemedApp
-from evatui.console.view.ink import EMPTY, Ink, Line
+from evatui.console.view.ink import EMPTY, Ink, Line, prose
 from evatui.console.view.table import Column, Level, Query, Row, head, shown_columns
 from evatui.console.widgets.paint import paint
 from evatui.console.widgets.row_strips import RowLook, RowStrips
@@ -56,7 +56,7 @@ class RowList(ScrollView, can_focus=True):
         super().__init__(id=id)
         self.columns = tuple(columns)
         self.empty: Sequence[Line] = ()
-        """What stands in the place of rows where there are none."""
+        """What stands in the place of rows where there are none, wrapped to the width."""
         self.query_text = Query.parse("")
         self.lead: Row | None = None
         """Stands before all others, whatever the filter and the order: what enter does there is the pane's."""
@@ -287,15 +287,11 @@ class RowList(ScrollView, can_focus=True):
         index = y - 1 + self.scroll_offset.y
         if index < len(self._visible):
             return self._row_strip(index, width, base)
-        if not self._visible and index < len(self.empty):
-            return paint((("  ", Ink.PLAIN), *self.empty[index]), width, self.app.palette, base)
-        return paint(EMPTY, width, self.app.palette, base)
+        instead = () if self._visible else prose(self.empty, width - _GUTTER - _SCROLLBAR)
+        content = (("  ", Ink.PLAIN), *instead[index]) if index < len(instead) else EMPTY
+        return paint(content, width, self.app.palette, base)
 
     def _row_strip(self, index: int, width: int, base: Style) -> Strip:
         row = self._visible[index]
-        return self._strips.strip(
-            row,
-            RowLook(index == self._cursor, self.has_focus, row.key in self.marks, width, base, self.app.palette),
-            self.columns,
-            self._shape,
-        )
+        look = RowLook(index == self._cursor, self.has_focus, row.key in self.marks, width, base, self.app.palette)
+        return self._strips.strip(row, look, self.columns, self._shape)
