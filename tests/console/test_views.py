@@ -32,7 +32,7 @@ from evatui.console.view.rows import (
 )
 from evatui.console.view.sent import Sent
 from evatui.console.view.sentence import sentence
-from evatui.console.view.table import Query, lay_out, shown_columns
+from evatui.console.view.table import Query, head, lay_out, shown_columns
 from evatui.console.view.unserved import REJECTED_COLUMNS, rejected_rows
 from evatui.console.view.words import Look, clock, duration
 from evatui.control.deciding import PermissionRow
@@ -90,6 +90,13 @@ def test_the_wider_the_terminal_the_more_columns_and_never_more_than_fits() -> N
         for width in (77, 100, 117, 200):
             shown = shown_columns(columns, width)
             assert sum(size for _, size in shown) + 2 * (len(shown) - 1) <= width
+
+
+def test_the_arrow_of_the_sorted_column_is_seen_in_every_column() -> None:
+    for columns in ALL_COLUMNS:
+        shown = shown_columns(columns, 200)
+        for index, _ in shown:
+            assert "▴" in plain(head(columns, shown, index, False))
 
 
 def test_the_header_is_one_line_of_just_the_width() -> None:

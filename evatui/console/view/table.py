@@ -73,11 +73,12 @@ def lay_out(row: Row, columns: Sequence[Column], shown: Sequence[tuple[int, int]
 
 
 def head(columns: Sequence[Column], shown: Sequence[tuple[int, int]], sorted_by: int | None, reverse: bool) -> Line:
-    """The titles, the sorted one with an arrow."""
+    """The titles, the sorted one with an arrow, which a title makes room for."""
     cells = []
     for index, width in shown:
         arrow = ("▾" if reverse else "▴") if index == sorted_by else ""
-        cells.append(fit(line((columns[index].title + arrow, Ink.DIM)), width, right=columns[index].right))
+        title = columns[index].title[: width - len(arrow)] + arrow
+        cells.append(fit(line((title, Ink.DIM)), width, right=columns[index].right))
     return _spaced(cells)
 
 
