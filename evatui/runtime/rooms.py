@@ -231,6 +231,8 @@ class Rooms:
         self.shadow = shadow
         layers = layers_of(layout, home, bundled_skills())
         self.skills = Skills(layers, lambda: user_local(self.policy), os.environ, self.bus.emit)
+        self.skills.on_change = self._changed
+        self.skills.on_defect = partial(self._journal.defect, "skills")
         self._keeper = Keeper(layout.state_dir, lock, audit, folder.databases)
         self._listeners: list[Callable[[], None]] = []
         self.metrics = Metrics(lambda: [*gauges(self.registry), *provider_gauges(self.providers)])

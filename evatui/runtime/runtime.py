@@ -140,10 +140,7 @@ class Runtime(Rooms):
                 await self.reloader.follow(changed)
             except Exception as error:  # the next look may succeed; a watch that dies would be silence
                 self._journal.defect("reload", error)
-            try:
-                await self.skills.follow(changed)
-            except Exception as error:
-                self._journal.defect("skills", error)
+            self.skills.follow(changed)
 
     async def _keep(self) -> None:
         """Once a second: what was deleted under the runtime is made again, and who lost the workspace ends.
@@ -193,6 +190,7 @@ class Runtime(Rooms):
         if self.watch is not None:
             await self.watch.close()
         await _ended(self._watching)
+        await self.skills.close()
         await _ended(self._beating)
         await self.reloader.close()
         self.calls.observers.clear()  # how calls end from now on promotes nothing, and brings nothing back

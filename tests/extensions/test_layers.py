@@ -16,6 +16,7 @@ from evatui.extensions.skills.layers import extra_folders, layers_of
 from evatui.extensions.skills.skills import Skills
 from evatui.kernel.workspace.home import OperatorHome
 from evatui.kernel.workspace.layout import open_layout
+from tests.support.waiting import until
 from tests.support.workspaces import write
 
 PATH = os.environ.get("PATH", os.defpath)
@@ -236,20 +237,21 @@ def test_the_same_folder_counts_once(disk: Disk) -> None:
 async def test_what_changes_is_told_by_name(disk: Disk) -> None:
     skills = disk.skills()
     write(disk.top, {"ws/skills/a/SKILL.md": text("a"), "ws/skills/b/SKILL.md": text("b")})
+    changes: list[int] = []
+    skills.on_change = lambda: changes.append(1)
     first = await skills.look()
-    assert disk.events == []
+    assert (disk.events, changes) == ([], [1])
     assert await skills.look() is first
     write(disk.top, {"ws/skills/a/SKILL.md": text("a", "E"), "ws/skills/c/SKILL.md": text("c")})
     write(disk.top, {"ws/skills/b/SKILL.md": "broken"})
-    await skills.follow(frozenset({"capabilities/x.yaml"}))
-    assert disk.events == []
-    await skills.follow(frozenset({"skills/a/SKILL.md"}))
-    assert disk.events == [
-        {"added": ["c"], "changed": ["a"], "removed": ["b"], "rejected": ["skills/b/SKILL.md"]},
-    ]
-    disk.environment["PATH"] = ""
-    await skills.follow(frozenset())
-    assert len(disk.events) == 1
+    skills.follow(frozenset({"capabilities/x.yaml"}))
+    assert skills.latest is first
+    skills.follow(frozenset({"skills/a/SKILL.md"}))
+    skills.follow(frozenset())
+    await until(lambda: disk.events)
+    assert disk.events == [{"added": ["c"], "changed": ["a"], "removed": ["b"], "rejected": ["skills/b/SKILL.md"]}]
+    assert changes == [1, 1]
+    await skills.close()
 
 
 @pytest.mark.parametrize("late", [False, True])

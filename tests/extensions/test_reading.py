@@ -317,3 +317,16 @@ def test_a_runtime_worker_is_one() -> None:
 def test_secrets_are_not_shown_in_what_is_said() -> None:
     found = skill("name: a-skill\ndescription: D\napi_key: [hunter2-hunter2\n")
     assert "hunter2" not in found.diagnostics[0].rendered
+
+
+def test_what_is_broken_all_over_is_refused_and_not_told_line_by_line() -> None:
+    many = "".join(f"key{n}: a: b\n" for n in range(90))
+    found = skill(f"name: a-skill\ndescription: D\n{many}")
+    assert len(found.diagnostics) == 20
+    for front in (many * 2, f"name: a-skill\ndescription: a: b\nlong: {'x' * 70_000}\n"):
+        assert [one.code for one in refused(front)] == ["EVA-804"]
+
+
+def test_nobody_requires_more_than_a_hundred_things() -> None:
+    (told,) = refused(f"name: a-skill\ndescription: D\nrequires_bins: {' '.join(map(str, range(200)))}\n")
+    assert (told.code, "more than 100" in told.message) == ("EVA-807", True)

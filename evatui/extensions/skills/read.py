@@ -24,6 +24,7 @@ __all__ = ["read_skill"]
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*", re.ASCII)
 _LONGEST = {"name": 64, "description": 1024, "compatibility": 500}
 _LINES = 500
+_MAX_TOLD = 20
 _FLAGS = {"true": True, "false": False, "": False, "~": False, "null": False}
 _ABSENT = ("", "~", "null")
 
@@ -31,7 +32,7 @@ _ABSENT = ("", "~", "null")
 def read_skill(data: bytes, file: str, folder: str) -> Skill | Refused:
     """``file`` is how it is named in diagnostics, ``folder`` the name of the folder that it lies in."""
     found = _Reader(file, folder).read(data)
-    return replace(found, diagnostics=render_all(_in_order(found.diagnostics), {file: data}))
+    return replace(found, diagnostics=render_all(_in_order(found.diagnostics)[:_MAX_TOLD], {file: data}))
 
 
 def _in_order(found: tuple[Diagnostic, ...]) -> list[Diagnostic]:

@@ -21,6 +21,9 @@ from evatui.kernel.workspace.yaml import Node, Style, parse
 __all__ = ["Fields", "hopeless", "read"]
 
 _TWICE = "EVA-104"
+_MAX_BROKEN = 1 << 16
+_MAX_ENTRIES = 100
+"""Characters and entries of front matter that is no YAML: each entry is read alone, in its place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +55,8 @@ def hopeless(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
 
 
 def _by_entries(front: Front, file: str, problems: tuple[Diagnostic, ...]) -> Fields:
-    parts = entries(front.text)
-    if parts is None or any(problem.code == _TWICE for problem in problems):
+    parts = entries(front.text) if len(front.text) <= _MAX_BROKEN else None
+    if parts is None or len(parts) > _MAX_ENTRIES or any(problem.code == _TWICE for problem in problems):
         return Fields({}, {}, hopeless(problems))
     nodes: dict[str, Node] = {}
     keys: dict[str, Place] = {}

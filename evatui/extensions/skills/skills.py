@@ -38,6 +38,12 @@ class Skills:
         self._memory = Memory()
         self._looked: Looked | None = None
         self._known: tuple[Looked, UserLocal, Catalogue] | None = None
+        self._following: asyncio.Task[None] | None = None
+        self._again = False
+        self.on_change: Callable[[], None] = lambda: None
+        """Called where a look found something else than the one before; it must be cheap."""
+        self.on_defect: Callable[[Exception], None] = lambda error: None
+        """Called where a look ended in a defect of the program."""
 
     @property
     def latest(self) -> Catalogue:
@@ -56,14 +62,33 @@ class Skills:
             looked = await asyncio.to_thread(self._search)
             if looked != self._looked:
                 self._looked = looked
-            if not first and (changes := _changes(before, self.latest)):
-                self._emit("/skill/changed", changes)
+                if not first and (changes := _changes(before, self.latest)):
+                    self._emit("/skill/changed", changes)
+                self.on_change()
         return self.latest
 
-    async def follow(self, changed: frozenset[str]) -> None:
-        """Looks again where what ``changed`` may be a skill's; an empty set says that anything may have."""
-        if not changed or any(self._concerns(path) for path in changed):
-            await self.look()
+    def follow(self, changed: frozenset[str]) -> None:
+        """Looks again, beside whatever else goes on, where what ``changed`` may be a skill's; an empty set says that
+        anything may have."""
+        if changed and not any(self._concerns(path) for path in changed):
+            return
+        self._again = True
+        if self._following is None or self._following.done():
+            self._following = asyncio.create_task(self._catch_up())
+
+    async def close(self) -> None:
+        """Follows no more."""
+        if self._following is not None:
+            self._following.cancel()
+            await asyncio.wait({self._following})
+
+    async def _catch_up(self) -> None:
+        while self._again:
+            self._again = False
+            try:
+                await self.look()
+            except Exception as error:  # the next look may succeed
+                self.on_defect(error)
 
     def _concerns(self, path: str) -> bool:
         return under_any(self._folders, path) or path.lower().endswith(SKILL_FILE.lower())

@@ -6,6 +6,7 @@ from evatui.kernel.workspace.yaml import Node
 
 __all__ = ["NoWords", "words"]
 
+_MOST = 100
 _NOTHING = ("", "~", "null")
 
 
@@ -26,6 +27,8 @@ def words(node: Node) -> tuple[str, ...]:
         found = [] if node.value in _NOTHING else _parted(node)
     else:
         raise NoWords("it must be text or a list", node)
+    if len(found) > _MOST:
+        raise NoWords(f"it holds more than {_MOST} words", node)
     return tuple(dict.fromkeys(found))
 
 
