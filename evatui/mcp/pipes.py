@@ -25,7 +25,8 @@ MAX_LINE = 4 << 20
 async def wire() -> AbstractAsyncContextManager[tuple[Any, Any]]:
     """The two streams of a server, once entered. From now on whatever else is read or written goes elsewhere: input is
     empty, and output goes to standard error until the process ends."""
-    if not (_is_pipe(0) and _is_pipe(1)) or sys.platform == "win32":
+    one = os.path.samestat(os.fstat(0), os.fstat(1))  # a socket that is both would seem closed once it can be read
+    if one or not (_is_pipe(0) and _is_pipe(1)) or sys.platform == "win32":
         return stdio_server()
     incoming, outgoing = os.dup(0), os.dup(1)
     _divert()

@@ -60,9 +60,6 @@ def test_to_ask_what_has_changed_is_no_use_of_a_runtime(house: House) -> None:
         before = desk.idle_s
         house.asked(command)
         assert desk.idle_s >= before
-    before = desk.idle_s
-    house.asked("mcp.identify", token_sha256="0" * 64)
-    assert desk.idle_s < before + 1
 
 
 async def test_why_a_runtime_could_not_be_started_is_told(tmp_path: Path) -> None:

@@ -166,7 +166,7 @@ def test_where_somebody_else_listens_it_says_so(tmp_path: Path) -> None:
             HttpServer(lambda: None, tmp_path, Address("127.0.0.1", port))  # type: ignore[arg-type,return-value]
 
 
-def test_sessions_are_bounded(house: House, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_sessions_are_bounded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("evatui.mcp.app._MAX_SESSIONS", 2)
     with housed(tmp_path) as small:
         first, _ = opened(small), opened(small)

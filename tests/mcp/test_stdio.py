@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -33,18 +34,26 @@ READY = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 class Raw:
     """The process, and lines as they are."""
 
-    def __init__(self, root: Path, code: str = "from evatui.cli.main import main; main()") -> None:
+    def __init__(
+        self, root: Path, code: str = "from evatui.cli.main import main; main()", *, sockets: bool = False
+    ) -> None:
+        """With ``sockets`` in the place of pipes, as programs in Node start theirs."""
+        pairs = [socket.socketpair() for _ in range(2)] if sockets else []
         self.process = subprocess.Popen(
             [sys.executable, "-c", code, "-w", root.name, "mcp", "serve", "--stdio"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
+            stdin=pairs[0][1] if pairs else subprocess.PIPE,
+            stdout=pairs[1][1] if pairs else subprocess.PIPE,
             stderr=subprocess.PIPE,
             env={**os.environ, "PYTHONPATH": str(ROOT)},
             cwd=root.parent,
         )
-        assert self.process.stdin
-        assert self.process.stdout
-        self.into, self.out = self.process.stdin, self.process.stdout
+        files = (pairs[0][0].makefile("wb"), pairs[1][0].makefile("rb")) if pairs else ()
+        for end in (end for pair in pairs for end in pair):
+            end.close()  # the files keep what they need
+        into, out = files or (self.process.stdin, self.process.stdout)
+        assert into
+        assert out
+        self.into, self.out = into, out
 
     def tell(self, message: Any) -> None:
         self.into.write(json.dumps(message).encode() + b"\n")
@@ -110,7 +119,7 @@ def test_where_nobody_holds_the_workspace_a_runtime_is_started_and_stays(tmp_pat
 
 
 def test_a_client_that_dies_takes_its_bridge_along_and_its_calls(house: House) -> None:
-    raw = Raw(house.root)
+    raw = Raw(house.root, sockets=True)
     slow = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "test_slow", "arguments": {}}}
     try:
         raw.into.write(b"no message\n[1, 2]\n\xff\n")
