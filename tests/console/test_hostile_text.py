@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from textual.widgets import Input
+
 from evatui.control.adapter_rows import AdapterRow, ServerRow, ToolRow
 from evatui.control.extensions import Extensions, RefusedSkillRow
 from evatui.control.operator import CommandFailed
@@ -219,3 +221,28 @@ async def test_what_is_pasted_or_fails_is_as_harmless(console: OpenConsole) -> N
             it.app.frame.prompt.insert_text_at_cursor(text)
             await it.settle()
             assert_clean(it)
+
+
+async def test_what_is_searched_typed_or_logged_is_as_harmless(console: OpenConsole) -> None:
+    answers = hostile_answers() | {"why": {"id": HOSTILE["escape"], "lines": list(HOSTILE.values())}}
+    async with console(hostile_scene(), size=(80, 24), answers=answers) as it:
+        await it.press("c", "ctrl+s", "escape", "at")  # what was called here, and what others ordered
+        assert_clean(it)
+        for _ in HOSTILE:
+            await it.press("j")
+            assert_clean(it)
+        await it.press("escape")
+        for opener in ("ctrl+p", "question_mark", "colon"):
+            await it.press(opener)
+            typed = it.app.focused
+            assert isinstance(typed, Input)
+            for text in HOSTILE.values():
+                typed.value = ""
+                typed.insert_text_at_cursor(text)
+                await it.settle()
+                assert_clean(it)
+            await it.press("tab")
+            assert_clean(it)
+            await it.press("escape")
+        await it.press("w")
+        assert_clean(it)

@@ -8,21 +8,23 @@ from textual.theme import Theme
 
 from evatui.console.theme import DARK, LIGHT, Palette, theme_names
 from evatui.console.view.ink import Ink
-from evatui.console.view.words import Look
+from evatui.console.view.words import STATE_INKS, Look
 
 
 @pytest.mark.parametrize("theme", [DARK, LIGHT], ids=["dark", "light"])
 def test_contrast_is_at_least_four_and_a_half(theme: Theme) -> None:
     palette = Palette.of(theme, Look(), no_color=False)
-    cursor = palette.cursor.bgcolor
-    assert cursor is not None
+    grounds = [Color.parse(ground) for ground in (theme.background, theme.surface) if ground]
+    grounds += [
+        Color.from_rich_color(style.bgcolor) for style in (palette.cursor, palette.idle_cursor) if style.bgcolor
+    ]
+    assert len(grounds) == 4
+    assert {*STATE_INKS.values()} <= {*palette.styles}
     for ink, style in palette.styles.items():
         assert style.color is not None
         color = Color.from_rich_color(style.color)
-        for ground in (theme.background, theme.surface):
-            assert ground is not None
-            assert _contrast(color, Color.parse(ground)) >= 4.5, (ink, ground)
-        assert _contrast(color, Color.from_rich_color(cursor)) >= 4.5, (ink, "cursor")
+        for ground in grounds:
+            assert _contrast(color, ground) >= 4.5, (ink, ground)
 
 
 def _contrast(one: Color, other: Color) -> float:
