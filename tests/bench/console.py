@@ -8,6 +8,7 @@ import tempfile
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from evatui.console.view.rows import audit_row
@@ -24,7 +25,7 @@ __all__ = ["measure"]
 
 _KEYS = 40
 _RECORDS = 100_000
-_MANY = 2_000
+_FEW, _MANY = 12, 2_000
 _IDLE_SECONDS = 30.0
 _AWAY, _BACK = (b"5", "No call is in flight"), (b"1", "SERVES")
 
@@ -93,20 +94,22 @@ async def _flooded(rounds: int) -> Section:
 
 
 async def _many(rounds: int) -> Section:
-    def program() -> tuple[float, float]:
-        with _terminal("-m", "tests.bench.screen", "many", str(_MANY), shows="thing-00001") as it:
-            switched = _p95(_to_and_fro(it))
-            sorts = [_answered(it, b"s", "▴") for _ in range(4)]
-            return switched, max(sorts)
+    def program(count: int, measured: Callable[[Terminal], float]) -> float:
+        with _terminal("-m", "tests.bench.screen", "many", str(count), shows="thing-00001") as it:
+            return measured(it)
 
-    taken = [await asyncio.to_thread(program) for _ in range(rounds)]
-    named = zip(("view, p95", "sort, slowest"), zip(*taken, strict=True), strict=True)
-    lines = [f"- {name}: {_listed(part)} ms" for name, part in named]
-    return Section(f"{_MANY:,} capabilities", "From the key to its picture, round by round (wanted: 100 ms).", lines)
+    def table(measured: Callable[[Terminal], float]) -> list[Arm]:
+        counts = (_FEW, _MANY)
+        return [Arm(f"{count:,}", _threaded(partial(program, count, measured))) for count in counts]
+
+    switched = compared(await interleave(table(lambda it: _p95(_to_and_fro(it))), rounds), "ms", 1e3, 0)
+    ordered = compared(await interleave(table(lambda it: max(_sorts(it))), rounds), "ms", 1e3, 0)
+    lines = ["### another view, p95", "", *switched, "", "### the next order, slowest", "", *ordered]
+    return Section("Capabilities in the console", "From the key to its picture (wanted of 2,000: 100 ms).", lines)
 
 
-def _listed(values: tuple[float, ...]) -> str:
-    return ", ".join(f"{value * 1e3:.0f}" for value in values)
+def _sorts(terminal: Terminal) -> list[float]:
+    return [_answered(terminal, b"s", "▴") for _ in range(4)]
 
 
 # --- what the screen costs ------------------------------------------------------------------------
