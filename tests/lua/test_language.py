@@ -13,7 +13,9 @@ from tests.lua.harness import NAME, outcome_of, value_of
 
 FILES = sorted((Path(__file__).parent / "programs").glob("*.yaml"))
 PROGRAMS = {
-    f"{file.stem}: {name}": body for file in FILES for name, body in yaml.safe_load(file.read_text("utf-8")).items()
+    f"{file.stem}: {name}": body
+    for file in FILES
+    for name, body in yaml.load(file.read_text("utf-8"), yaml.CSafeLoader).items()
 }
 
 
