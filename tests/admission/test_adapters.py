@@ -92,6 +92,8 @@ def test_every_transport_has_its_block(transport: str, block: str) -> None:
         ("transport: stdio", "transport: carrier-pigeon", "EVA-703", 3),
         ("command: [files, --serve]", "command: files --serve", "EVA-703", 8),
         ("version: 1.0.0", "version: 1.0.0\nprioritty: 3", "EVA-702", 3),
+        ("command: [files, --serve]", "command: [files]\n  cwd: ../elsewhere", "EVA-703", 9),
+        ("command: [files, --serve]", "command: [files]\n  cwd: /etc", "EVA-703", 9),
         ("  repo.file.read: {", "  repo.other: {", "EVA-703", 6),
         ("transport: stdio", "transport: [", "EVA-101", 5),
         (FILES, "", "EVA-703", 1),

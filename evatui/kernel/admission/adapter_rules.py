@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from evatui.kernel.admission.entries import CREDENTIAL
+from evatui.kernel.admission.entries import CREDENTIAL, FilePath
 from evatui.kernel.admission.hardware_rules import HARDWARE
 from evatui.kernel.admission.manifest_rules import ID, PERMISSIONS, SCHEMA
 from evatui.kernel.admission.records import Field, ListOf, MapOf, Record
@@ -50,7 +50,7 @@ _STDIO = Record(
     {
         "command": Field(_ARGV, "The program and its arguments.", required=True),
         "env": Field(_ENV, "Credentials that it is given.", []),
-        "cwd": Field(Nullable(Text("a folder", longest=1_000)), "Where it runs, relative to the workspace.", None),
+        "cwd": Field(Nullable(FilePath()), "The folder where it runs, relative to the workspace.", None),
     }
 )
 _HTTP = Record(
