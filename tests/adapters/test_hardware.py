@@ -86,6 +86,8 @@ async def test_a_manifest_that_reaches_for_a_real_device_waits_for_trust(
     write(workspace, adapter("real", "hardware", real, NAMES) | adapter("simulated", "hardware", RELAY, "[relay.read]"))
     runtime = await start(home=home)
     assert [*runtime.providers.held] == ["real"]
+    ((_, part),) = runtime.providers.parts()
+    assert part.power["devices"] == {"relay.board": {"bus": "serial", "serial": "relay"}}
     assert "simulated" in runtime.providers.serving
 
 

@@ -51,7 +51,8 @@ def part_of_adapter(adapter: Adapter, policy: Policy) -> Part | None:
         power["network"] = {"hosts": [urlsplit(block["url"]).hostname or ""], "methods": [block.get("method", "POST")]}
         power["url"] = block["url"]
     if adapter.transport == "hardware" and block["bus"] != "sim":
-        power["devices"] = {block["identity"]["logical_name"]: {"bus": block["bus"], **block["match"]}}
+        shown = {name: said for name, said in block["match"].items() if said}
+        power["devices"] = {block["identity"]["logical_name"]: {"bus": block["bus"], **shown}}
     secrets = secrets_of(block)
     if secrets:
         power["env"] = list(secrets)
