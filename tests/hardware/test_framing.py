@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evatui.hardware.framing import Delimited, Fixed, Framer, FrameTooLarge, LengthPrefixed, Lines
@@ -22,6 +22,7 @@ FRAMERS: dict[str, tuple[Callable[[], Framer], Callable[[bytes], bytes]]] = {
 
 
 @pytest.mark.parametrize("kind", FRAMERS)
+@settings(max_examples=25)
 @given(lines=LINES, cuts=st.lists(st.integers(0, 120), max_size=6))
 def test_however_the_bytes_are_cut_the_messages_are_the_same(kind: str, lines: list[bytes], cuts: list[int]) -> None:
     make, framed = FRAMERS[kind]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evatui.hardware.identity import Identity, identify
@@ -80,6 +80,7 @@ sightings = st.builds(
 )
 
 
+@settings(max_examples=40)
 @given(st.lists(sightings, max_size=6), st.randoms())
 def test_keys_are_short_and_safe_and_no_two_devices_share_one(there: list[Sighting], shuffle) -> None:  # type: ignore[no-untyped-def]
     found = identify(there, {})
