@@ -67,7 +67,11 @@ class Restoring:
         differs: Sequence[Line] = ()
         if row.number is not None:
             sent = await self._asking.send("capability.diff", id=row.id, old=row.number, new=item.number)
-            differs = _differences(sent.data) if sent.data is not None else ()
+            differs = (
+                _differences(sent.data, f"eva capability diff {row.id} {row.number} {item.number}")
+                if sent.data is not None
+                else ()
+            )
         self._confirm(row, item, differs)
 
     def _confirm(self, row: CapabilityRow, item: GenerationRow, differs: Sequence[Line]) -> None:
@@ -102,12 +106,12 @@ class Restoring:
         self._asking.typed("capability.rollback", params, title, wrapped(lines), "roll back", row.id, seen=row)
 
 
-def _differences(data: Any) -> list[Line]:
-    """Permissions first, then how much else is another."""
+def _differences(data: Any, told_by: str) -> list[Line]:
+    """Permissions first, then how much else is another, and what tells it: no key does while one is asked."""
     permissions = permission_lines(data.get("permissions") or ())
     fields, files = len(data.get("fields") or ()), len(data.get("files") or ())
     if not (permissions or fields or files):
         return []
     same = line(("It may do the same as now.", Ink.DIM))
-    rest = line((f"{many(fields, 'manifest field')} and {many(files, 'file')} differ; v shows them", Ink.DIM))
+    rest = line((f"{many(fields, 'manifest field')} and {many(files, 'file')} differ: {told_by}", Ink.DIM))
     return [EMPTY, *(permissions or [same]), rest]

@@ -426,3 +426,13 @@ async def test_rollback_of_a_capability_that_serves_nothing_is_possible(console:
         await it.armed()
         await it.press("y")
         assert it.operator.sent("capability.rollback") == [{"id": "scale-report", "to": "g7", "if_generation": None}]
+
+
+async def test_a_rollback_says_how_much_differs_and_by_which_command_it_is_shown(console: OpenConsole) -> None:
+    differs = {"fields": [], "lines": [], "files": [{"path": "a.lua", "change": "changed"}]}
+    async with console(answers={"capability.diff": differs}) as it:
+        await it.press("j", "j", "j", "R", "enter")
+        await it.armed()
+        assert "no manifest fields and 1 file differ: eva capability diff repo-summary g42 g41" in " ".join(
+            it.screen.replace("│", " ").split()
+        )
