@@ -18,9 +18,8 @@ from evatui.console.view.leaving import what_stops
 from evatui.console.view.payload import pretty
 from evatui.console.view.table import Column, Row
 from evatui.control.commands import Danger
-from evatui.control.deciding import HeldRow, IdleRow
 from evatui.control.opening import workspace_root
-from evatui.control.snapshot import AuditRow, CapabilityRow, RejectionRow
+from evatui.control.snapshot import AuditRow, CallRow
 
 if TYPE_CHECKING:
     from evatui.console.stage import Stage
@@ -42,13 +41,14 @@ class Reading:
         }
 
     def _menu(self) -> None:
+        """What can be done to it, and after that what cannot, and why."""
         from evatui.console.screens.choose import Choose
 
         app = self._app
         subject = app.pane.subject()
         rows: list[Row] = []
         shortcuts: dict[str, str] = {}
-        for action in app.actions.menu():
+        for action in sorted(app.actions.menu(), key=lambda action: app.why_not(action) is not None):
             rows.append(Row(key=action.id, cells=tuple(menu_line(action, app.why_not(action))), order=()))
             if action.key and (app.view in action.views or not set(action.key.split(",")) & shortcuts.keys()):
                 shortcuts |= dict.fromkeys(action.key.split(","), action.id)
@@ -122,8 +122,9 @@ class Reading:
 
 
 def _name(subject: object) -> str:
-    if isinstance(subject, CapabilityRow):
-        return subject.id
-    if isinstance(subject, RejectionRow | HeldRow | IdleRow):
-        return subject.key
-    return f"record {subject.seq}" if isinstance(subject, AuditRow) else "nothing"
+    if isinstance(subject, AuditRow):
+        return f"record {subject.seq}"
+    if isinstance(subject, CallRow):
+        return f"the call of {subject.capability_id}"
+    names = (getattr(subject, part, None) for part in ("id", "label", "key", "name", "path"))
+    return next((str(name) for name in names if name), "nothing")

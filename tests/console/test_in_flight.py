@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from evatui.console.screens.choose import Choose
 from evatui.console.view.actions import View
 from evatui.console.view.in_flight import age_bar, call_preview, call_rows, places_in_line
 from evatui.console.view.ink import Ink, plain
 from evatui.console.view.table import Query
 from evatui.console.view.words import Look
+from evatui.console.widgets.row_list import RowList
 from tests.console.conftest import OpenConsole
 from tests.console.scene import at, calls, scene
 
@@ -57,3 +59,15 @@ async def test_the_view_counts_down_and_is_empty_when_all_have_ended(console: Op
         assert "5 In-flight(3)" in it.text("#tabs")
         await it.change(scene(calls=(), at=at("14:02:40")))
         assert "No call is in flight" in it.screen
+
+
+async def test_the_menu_of_a_call_names_it_and_begins_with_what_can_be_done(console: OpenConsole) -> None:
+    async with console(view=View.IN_FLIGHT) as it:
+        await it.press("a")
+        dialog = it.dialog
+        assert isinstance(dialog, Choose)
+        assert "the call of repo-summary" in it.screen
+        actions = {action.id: action for action in it.app.actions.menu()}
+        impossible = [it.app.why_not(actions[row.key]) is not None for row in dialog.query_one(RowList).shown]
+        assert impossible == sorted(impossible)
+        assert not impossible[0]
