@@ -6,15 +6,15 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
-from textual.binding import Binding, BindingType
 from textual.widgets import Input
 from textual.worker import Worker, WorkerState
 
 from evatui.console.dispatch import Dispatch
+from evatui.console.keys import bindings_of
 from evatui.console.stage import Stage
-from evatui.console.view.actions import ACTIONS, Takes, View
+from evatui.console.view.actions import Takes, View
 from evatui.console.view.ink import Ink, line
 from evatui.console.view.words import Look
 from evatui.control.commands import COMMANDS
@@ -47,11 +47,6 @@ class ConsoleApp(Stage):
     AUTO_FOCUS = None
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (118, "-wide")]  # noqa: RUF012 -- as Textual declares them
     VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-tall")]  # noqa: RUF012
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(action.key, f"act('{action.id}')", action.label, show=False, id=action.id)
-        for action in ACTIONS
-        if action.key
-    ]
 
     def __init__(
         self,
@@ -65,6 +60,7 @@ class ConsoleApp(Stage):
         workspace: Path | None = None,
     ) -> None:
         super().__init__(readonly=readonly, look=look or Look(), theme=theme, view=view, workspace=workspace)
+        self._bindings = bindings_of(self.actions.keymap)
         self._open_operator = open_operator
         self._open_other = attach
         """Opens the runtime of whoever holds the workspace."""
@@ -182,6 +178,13 @@ class ConsoleApp(Stage):
             self.say(line(("✗ Internal ", Ink.BAD), f"the console failed at that ({kind})"))
 
     # --- keys -------------------------------------------------------------------------------------
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool:
+        """A letter is one where somebody types, and a dialog has keys of its own."""
+        return action != "act" or not (self.frame.types or len(self.screen_stack) > 1)
+
+    def action_leave(self) -> None:
+        self.action_act("leave")
 
     def action_act(self, action_id: str, argument: str = "") -> None:
         """What every key, every click and every typed word comes to; ``argument`` was typed after the word."""

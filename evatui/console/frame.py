@@ -14,6 +14,8 @@ from evatui.console.widgets.lines import Lines
 from evatui.console.widgets.prompt import Prompt
 
 if TYPE_CHECKING:
+    from textual.screen import Screen
+
     from evatui.console.panes.pane import Pane
     from evatui.control.snapshot import ConsoleSnapshot
 
@@ -33,6 +35,9 @@ class Scene(Protocol):
 
     @property
     def pane(self) -> Pane: ...
+
+    @property
+    def screen(self) -> Screen[object]: ...
 
     @property
     def shown(self) -> Pane | None:
@@ -59,17 +64,22 @@ class Frame:
         """With the filter that is on, to be changed."""
         self.prompt.value = self._scene.pane.rows.query_text.text
         self.prompt.add_class("-shown")
-        self.prompt.focus()
+        self._scene.screen.set_focus(self.prompt)  # at once: the next key may be on its way already
 
     def close_prompt(self) -> None:
         self.prompt.remove_class("-shown")
         self._scene.pane.rows.filter(self.prompt.value)
-        self._scene.pane.rows.focus()
+        self._scene.screen.set_focus(self._scene.pane.rows)
         self.refresh()
+
+    @property
+    def types(self) -> bool:
+        """Whether keys go to one of the two lines."""
+        return self.prompt.is_open or self.command.is_open
 
     def close_command(self) -> None:
         self.command.close()
-        self._scene.pane.rows.focus()
+        self._scene.screen.set_focus(self._scene.pane.rows)
 
     def refresh(self) -> None:
         """All four, as far as they differ."""

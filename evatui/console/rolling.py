@@ -82,7 +82,7 @@ class Rolling:
 
     async def _plan_undo(self, row: CapabilityRow) -> None:
         params = {"id": row.id, "if_generation": row.generation}
-        sent = await self._asking.send("capability.undo_plan", **params)
+        sent = await self._asking.send("capability.undo_plan", id=row.id)
         if sent.data is None:
             return  # the status line says why
         did: Mapping[str, Any] = sent.data.get("undoes") or {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from textual import events
 
 from evatui.console.screens.confirm import Confirm
 from evatui.console.screens.finder import Finder
@@ -191,3 +192,17 @@ async def test_a_theme_is_named_or_the_next_one(console: OpenConsole) -> None:
         assert "no theme mauve" in it.status
         await it.press("colon", *"theme", "enter")
         assert it.app.theme not in ("evatui-light", "evatui-dark")
+
+
+@pytest.mark.parametrize("keys", [":drain topic-normalize", ":x", "/drain"])
+async def test_letters_that_come_before_the_line_is_drawn_are_letters(console: OpenConsole, keys: str) -> None:
+    async with console() as it:
+        for sign in keys:
+            it.app.post_message(
+                events.Key({":": "colon", "/": "slash", " ": "space", "-": "minus"}.get(sign, sign), sign)
+            )
+        await it.settle()
+        assert it.open_dialogs == 0
+        line = it.app.frame.command if keys.startswith(":") else it.app.frame.prompt
+        assert line.value == keys[1:]
+        assert it.operator.commands == []

@@ -24,7 +24,7 @@ class Typed:
 
 def understood(text: str, actions: Actions) -> Typed | str:
     """The action, or why there is none. A word is that of an action, or one of its keys: ``:q``, ``:3``."""
-    words = text.split()
+    words = text.lstrip(" :").split()
     if not words:
         return "nothing was typed"
     action, used = _found(words, actions)
@@ -53,7 +53,8 @@ def _keys(action: Action) -> tuple[str, ...]:
 
 def candidates(text: str, actions: Actions, things: Iterable[str], themes: Iterable[str]) -> tuple[str, ...]:
     """The whole lines that ``text`` can become, the nearest first: words, or what may follow the word."""
-    word, space, rest = text.lstrip().partition(" ")
+    text = text.lstrip(" :")
+    word, space, rest = text.partition(" ")
     if not space:
         names = sorted(action.word for action in actions.all)
         return tuple([name for name in names if name.startswith(word)] + [n for n in names if word in n[1:]])

@@ -50,7 +50,7 @@ class CommandLine(Input):
         self.value = ""
         self._at = len(self._history)
         self.add_class("-shown")
-        self.focus()
+        self.screen.set_focus(self)  # at once: the next key may be on its way already
 
     def close(self) -> None:
         self.remove_class("-shown")
