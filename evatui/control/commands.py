@@ -65,6 +65,8 @@ _ALL = (
     Command("capability.history", "Every generation of a capability, and which can be gone back to"),
     Command("call.cancel", "End a call in flight, or all of a generation", Danger.PLAN, True, True),
     Command("capability.test", "Run the examples of a capability, or of all", effects=True),
+    Command("capability.validate", "Does a payload fit the input schema; nothing is called"),
+    Command("capability.keep_example", "Write a payload as an example of a capability", Danger.PLAN, effects=True),
     Command("capability.plan", "What a reload would change; nothing is switched"),
     Command("capability.reload", "Read the disk again and publish what is sound", Danger.PLAN, True, True),
     Command("capability.explain_rejected", "Why a manifest was refused"),

@@ -34,7 +34,7 @@ from evatui.control.routes import routed
 from evatui.control.snapshot import ConsoleSnapshot, Cursor, Indicator
 from evatui.control.standings import SERVING, refused
 from evatui.control.stored import Stored
-from evatui.control.testing import tested
+from evatui.control.testing import kept_example, tested
 from evatui.control.view import View
 from evatui.kernel.model.call import Actor, CallRequest
 from evatui.kernel.model.errors import CallFailed, ErrorKind
@@ -84,6 +84,7 @@ class Desk:
             "capability.call": self._call,
             "call.cancel": self._cancel,
             "capability.test": self._test,
+            "capability.keep_example": lambda params, actor: kept_example(runtime, params),
             "capability.plan": self._plan,
             "capability.reload": self._reload,
             "capability.route": self._route,

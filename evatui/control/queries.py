@@ -41,6 +41,7 @@ class Queries:
             "capability.graph": self._graph,
             "capability.history": self._history,
             "capability.explain_rejected": self._explain,
+            "capability.validate": self._validate,
             "why": self._why,
             **Recorded(runtime).answers,
             **SkillQueries(runtime).answers,
@@ -62,6 +63,19 @@ class Queries:
 
     async def _explain(self, params: Params, actor: Actor) -> dict[str, Any]:
         return await explained(self._runtime, read_text(params, "id"), read_text(params, "digest"))
+
+    async def _validate(self, params: Params, actor: Actor) -> dict[str, Any]:
+        """``{id, generation, violations: [{pointer, message}]}``: those of what serves, else of what the disk holds."""
+        capability = known(self._runtime, read_needed(params, "id"))
+        candidate = capability.active.candidate if capability.active else capability.candidate
+        if candidate is None:
+            raise CommandFailed(ErrorKind.UNAVAILABLE, f"{capability.id} has no schema that holds up")
+        found = await asyncio.to_thread(candidate.input.check, params.get("payload", {}))
+        return {
+            "id": capability.id,
+            "generation": capability.active.name.id if capability.active else None,
+            "violations": [{"pointer": one.pointer, "message": one.message} for one in found],
+        }
 
     async def _render(self, params: Params, actor: Actor) -> dict[str, Any]:
         wanted = read_needed(params, "id")

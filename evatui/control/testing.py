@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+from evatui.control.naming import known
 from evatui.control.operator import CommandFailed
+from evatui.control.params import Params, read_needed
 from evatui.kernel.admission.examples import Example, mismatch
 from evatui.kernel.admission.verdict import Candidate
 from evatui.kernel.model.call import Actor, CallRequest
@@ -15,7 +17,14 @@ from evatui.kernel.registry.capability import Capability
 from evatui.kernel.registry.examples import called_by
 from evatui.runtime import Runtime
 
-__all__ = ["tested"]
+__all__ = ["kept_example", "tested"]
+
+
+async def kept_example(runtime: Runtime, params: Params) -> dict[str, Any]:
+    """``{id, name, path}``: a file that was not there before."""
+    key, name = known(runtime, read_needed(params, "id")).id, read_needed(params, "name")
+    path = await asyncio.to_thread(runtime.examples.write, key, name, params.get("payload", {}))
+    return {"id": key, "name": name, "path": path}
 
 
 async def tested(runtime: Runtime, wanted: Capability | None, actor: Actor) -> dict[str, Any]:

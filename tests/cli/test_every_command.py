@@ -73,6 +73,8 @@ def test_the_table_has_every_command_and_asks_for_known_ones() -> None:
     of_clients = {"mcp.identify", "mcp.tools", "mcp.call", "mcp.leave"}
     elsewhere = of_clients | {
         "capability.plan",
+        "capability.validate",
+        "capability.keep_example",
         "capability.revoke",
         "capability.undo_plan",
         "trust.show",

@@ -16,6 +16,7 @@ from evatui.kernel.model.diagnostic import Diagnostic, Level
 from evatui.kernel.model.errors import CallFailed
 from evatui.kernel.model.ids import new_id
 from evatui.kernel.model.manifest import ExamplesPolicy
+from evatui.kernel.registry.example_writing import write_example
 from evatui.kernel.registry.generation import Generation
 from evatui.kernel.registry.interpret import interpret
 from evatui.kernel.registry.payload import admitted, handed
@@ -80,6 +81,11 @@ class Examples:
         """The id whose example ``path`` is."""
         folder, rest = f"{self._layout.manifests[0]}/examples/", path.split("/")
         return rest[-2] if path.startswith(folder) and len(rest) > 2 else None
+
+    def write(self, capability_id: str, name: str, payload: Any) -> str:
+        """A new one; returns the path of its file. Blocking. Raises as `write_example` does."""
+        folder = f"{self._layout.manifests[0]}/examples/{capability_id}"
+        return write_example(self._tree, folder, name, payload, _MAX_BYTES)
 
     def read(self, capability_id: str) -> tuple[tuple[Example, ...], tuple[Diagnostic, ...]]:
         """Blocking. Those of an id, by the names of their files, at most 50."""
