@@ -179,10 +179,6 @@ class ConsoleApp(Stage):
 
     # --- keys -------------------------------------------------------------------------------------
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool:
-        """A letter is one where somebody types, and a dialog has keys of its own."""
-        return action != "act" or not (self.frame.types or len(self.screen_stack) > 1)
-
     def action_leave(self) -> None:
         self.action_act("leave")
 
@@ -226,7 +222,10 @@ class ConsoleApp(Stage):
         self.frame.refresh()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """A key that means one thing in this view and another one elsewhere means the former."""
+        """A letter is one where somebody types, a dialog has keys of its own, and a key that means one thing in this
+        view and another one elsewhere means the former."""
+        if action == "act" and (self.frame.types or len(self.screen_stack) > 1):
+            return False
         known = self.actions.find(str(parameters[0])) if action == "act" and parameters else None
         if known is None or self.view in known.views:
             return True

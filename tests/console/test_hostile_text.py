@@ -213,7 +213,7 @@ async def test_what_is_pasted_or_fails_is_as_harmless(console: OpenConsole) -> N
             await it.press("r")
             assert_clean(it)
         await it.press("c")
-        it.dialog.query_one("JsonEditor").load_text("\n".join(HOSTILE.values()))  # type: ignore[attr-defined]
+        it.dialog.query_one("#json").load_text("\n".join(HOSTILE.values()))  # type: ignore[attr-defined]
         await it.settle()
         assert_clean(it)
         await it.press("escape", "slash")

@@ -37,6 +37,7 @@ _DONE = {
     "hardware.claim": "claimed",
     "hardware.release": "released",
     "hardware.rescan": "looked for devices",
+    "capability.keep_example": "kept an example of",
     "runtime.restart": "restarted the runtime",
     "runtime.freeze": "frozen",
     "runtime.thaw": "thawed",

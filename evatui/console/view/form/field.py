@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum, StrEnum
 from typing import Any, Final
 
-__all__ = ["ABSENT", "Absent", "Entry", "Field", "Kind", "When"]
+__all__ = ["ABSENT", "Absent", "Entry", "Field", "Kind", "When", "is_line"]
 
 
 class Kind(StrEnum):
@@ -25,6 +25,12 @@ class Absent(Enum):
 
 
 ABSENT: Final = Absent.ABSENT
+
+
+def is_line(value: object) -> bool:
+    """Can it be typed into one line? What cannot be seen there must not be sent from there either."""
+    return value.isprintable() if isinstance(value, str) else isinstance(value, bool | int | float)
+
 
 When = tuple[tuple[str, ...], object]
 """A field that is only there while the one at that path has that value."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evatui.console.view.form.field import ABSENT, Entry, Field, Kind
+from evatui.console.view.form.field import ABSENT, Entry, Field, Kind, is_line
 from evatui.console.view.form.plan import Form
 
-__all__ = ["Entries", "entries_of", "first_entries", "payload_of", "problem_of", "shown_fields"]
+__all__ = ["Entries", "entries_of", "first_entries", "first_entry", "payload_of", "problem_of", "shown_fields"]
 
 Entries = Mapping[tuple[str, ...], Entry]
 """What stands in each field, by its path; what is not there is absent."""
@@ -16,7 +16,11 @@ Entries = Mapping[tuple[str, ...], Entry]
 
 def first_entries(form: Form) -> dict[tuple[str, ...], Entry]:
     """The defaults, filled in; all else absent."""
-    return {field.path: _entry(field, field.default) for field in form.fields if field.default is not ABSENT}
+    return {field.path: first_entry(field) for field in form.fields if field.default is not ABSENT}
+
+
+def first_entry(field: Field) -> Entry:
+    return ABSENT if field.default is ABSENT else _entry(field, field.default)
 
 
 def shown_fields(form: Form, entries: Entries) -> list[Field]:
@@ -117,10 +121,10 @@ def _holds(field: Field, value: Any) -> bool:
     if field.kind is Kind.SELECT:
         return any(value == option and type(value) is type(option) for option in field.options)
     if field.kind is Kind.LIST:
-        return isinstance(value, list) and all(not isinstance(one, Mapping | list) and one is not None for one in value)
+        return isinstance(value, list) and all(map(is_line, value))
     wanted = {Kind.TEXT: str, Kind.SWITCH: bool}.get(field.kind)
     if wanted is not None:
-        return isinstance(value, wanted) and not (isinstance(value, str) and "\n" in value)
+        return isinstance(value, wanted) and is_line(value)
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 

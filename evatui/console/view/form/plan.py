@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evatui.console.view.form.field import ABSENT, Field, Kind, When
+from evatui.console.view.form.field import ABSENT, Field, Kind, When, is_line
 
 __all__ = ["Form", "TooRich", "plan"]
 
@@ -208,9 +208,9 @@ def _default(schema: Mapping[str, Any], kind: Kind, path: tuple[str, ...]) -> An
     if default is ABSENT or default is None or kind is Kind.SELECT:
         return default
     if kind is Kind.LIST:
-        fits = isinstance(default, list) and not any(isinstance(one, Mapping | list) or one is None for one in default)
+        fits = isinstance(default, list) and all(map(is_line, default))
     elif kind is Kind.TEXT:
-        fits = isinstance(default, str) and "\n" not in default
+        fits = isinstance(default, str) and is_line(default)
     else:
         fits = isinstance(default, bool) if kind is Kind.SWITCH else isinstance(default, int | float)
     if not fits:

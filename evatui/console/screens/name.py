@@ -1,0 +1,33 @@
+"""A name to type."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textual.widget import Widget
+from textual.widgets import Input
+
+from evatui.console.screens.dialog import Dialog, choices
+from evatui.console.widgets.lines import Lines, Source
+
+__all__ = ["Name"]
+
+
+class Name(Dialog[str]):
+    """Dismissed with what was typed, which is not empty."""
+
+    AUTO_FOCUS = "Input"
+    cancel_keys = ("escape",)
+
+    def __init__(self, title: str, source: Source, verb: str) -> None:
+        super().__init__(title, source, choices(("enter", verb), ("esc", "cancel")))
+
+    def body(self) -> Sequence[Widget]:
+        field = Input(compact=True, max_length=64, restrict=r"[A-Za-z0-9_-]*", placeholder="a name")
+        field.cursor_blink = False
+        return (Lines(self._source, classes="body"), field)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        if self.armed and event.value:
+            self.finish(event.value)
