@@ -13,8 +13,9 @@ from textual.worker import Worker, WorkerState
 
 from evatui.console.dispatch import Dispatch
 from evatui.console.keys import bindings_of
+from evatui.console.settings import Settings
 from evatui.console.stage import Stage
-from evatui.console.view.actions import Takes, View
+from evatui.console.view.actions import Takes
 from evatui.console.view.ink import Ink, line
 from evatui.console.view.words import Look
 from evatui.control.commands import COMMANDS
@@ -55,11 +56,17 @@ class ConsoleApp(Stage):
         attach: OpenOperator | None = None,
         readonly: bool = False,
         look: Look | None = None,
-        theme: str | None = None,
-        view: View = View.REGISTRY,
+        settings: Settings | None = None,
+        keymap: Mapping[str, str] | None = None,
         workspace: Path | None = None,
     ) -> None:
-        super().__init__(readonly=readonly, look=look or Look(), theme=theme, view=view, workspace=workspace)
+        super().__init__(
+            readonly=readonly,
+            look=look or Look(),
+            settings=settings or Settings(),
+            keymap=keymap or {},
+            workspace=workspace,
+        )
         self._bindings = bindings_of(self.actions.keymap)
         self._open_operator = open_operator
         self._open_other = attach

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -50,7 +51,7 @@ def main() -> None:
 @click.argument("workspace", required=False, metavar="[DIR]", type=click.Path(path_type=Path))
 @click.option("--readonly", is_flag=True, help="Only look: no key changes or calls anything.")
 @click.option("--screenshot", type=click.Path(path_type=Path, dir_okay=False), help="Write a picture (SVG) and end.")
-@click.option("--view", type=click.Choice([view.value for view in VIEWS]), default="registry", help="View to start in.")
+@click.option("--view", type=click.Choice([view.value for view in VIEWS]), help="View to start in.")
 @click.option("--size", type=_Size(), default="120x36", show_default=True, help="Of the picture.")
 @click.option("--ascii", is_flag=True, help="Draw with ASCII signs only.")
 @click.option("--theme", help="evatui-dark (default), evatui-light, or a theme of Textual.")
@@ -63,7 +64,7 @@ def _command(
     workspace: Path | None,
     readonly: bool,
     screenshot: Path | None,
-    view: str,
+    view: str | None,
     size: tuple[int, int],
     ascii: bool,
     theme: str | None,
@@ -73,6 +74,9 @@ def _command(
     state_dir: Path | None,
 ) -> int:
     """Operator console of the workspace in DIR (default: the nearest one upward)."""
+    if screenshot is None and os.environ.get("TERM") == "dumb":
+        click.echo("evatui cannot draw on this terminal (TERM=dumb); use `eva status` here", err=True)
+        return _USAGE
     if screenshot is None and not _has_terminal():
         click.echo("evatui needs a terminal; without one use `eva status`, or `evatui --screenshot FILE`", err=True)
         return _USAGE
@@ -85,17 +89,31 @@ def _command(
     if theme is not None and theme not in theme_names():
         raise click.BadParameter(f"{theme!r}; there are: {', '.join(theme_names())}", param_hint="--theme")
     from evatui.console.app import ConsoleApp
+    from evatui.console.settings import Settings, load_keymap, load_settings, save_settings
+    from evatui.console.view.keymap import KeymapError
+    from evatui.control.opening import operator_home
 
     if mcp_http and (attach or screenshot is not None):
         raise click.UsageError("--mcp-http is for the console that holds the workspace")
+    home = operator_home().folder
+    try:
+        # A picture is the same whoever draws it.
+        keymap = load_keymap(home) if screenshot is None else {}
+    except KeymapError as problem:
+        click.echo(f"error: {problem}", err=True)
+        return _USAGE
+    remembered = load_settings(home) if screenshot is None else Settings()
+    settings = replace(
+        remembered, theme=theme or remembered.theme, view=View(view) if view is not None else remembered.view
+    )
     opener = partial(_opener, workspace, state_dir, picture=screenshot is not None, readonly=readonly, mcp=mcp_http)
     app = ConsoleApp(
         opener(attach=attach),
         attach=opener(attach=True),
         readonly=readonly,
         look=Look(ascii=ascii, picture=screenshot is not None),
-        theme=theme,
-        view=View(view),
+        settings=settings,
+        keymap=keymap,
         workspace=workspace,
     )
     if screenshot is not None:
@@ -104,7 +122,10 @@ def _command(
         return take_screenshot(app, screenshot, size)
     from evatui.console.launch import launch
 
-    return launch(app, mouse=not no_mouse)
+    try:
+        return launch(app, mouse=not no_mouse)
+    finally:
+        save_settings(home, app.settings)
 
 
 def _opener(

@@ -113,12 +113,17 @@ class Reading:
     def _waited_for(self, argv: list[str]) -> bool:
         """Whether it could be started. Raises nothing: Textual would stay suspended, before a blank screen."""
         try:
-            child = subprocess.Popen(argv)
+            child = subprocess.Popen(argv, env=_environment(no_color=self._app.no_color))
         except (OSError, ValueError):
             return False
         with self._app.guard_child(child):
             child.wait()
         return True
+
+
+def _environment(*, no_color: bool) -> dict[str, str]:
+    """Textual takes NO_COLOR out of the environment; what is started from here should know of it."""
+    return {**os.environ, "NO_COLOR": "1"} if no_color else dict(os.environ)
 
 
 def _name(subject: object) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +16,8 @@ from textual.containers import Vertical
 from textual.timer import Timer
 
 from evatui.console.frame import Frame
-from evatui.console.theme import ThemedApp
+from evatui.console.settings import Settings
+from evatui.console.theme import ThemedApp, theme_names
 from evatui.console.view.actions import VIEWS, Action, Actions, View
 from evatui.console.view.header import Link
 from evatui.console.view.ink import EMPTY, Line
@@ -38,10 +39,19 @@ GuardChild = Callable[["subprocess.Popen[bytes]"], AbstractContextManager[object
 class Stage(ThemedApp):
     """Panes in their frame, the snapshot that they show, and the commands that may be sent."""
 
-    def __init__(self, *, readonly: bool, look: Look, theme: str | None, view: View, workspace: Path | None) -> None:
-        super().__init__(look, theme)
-        self.actions = Actions(readonly=readonly)
-        self.view = view
+    def __init__(
+        self,
+        *,
+        readonly: bool,
+        look: Look,
+        settings: Settings,
+        keymap: Mapping[str, str],
+        workspace: Path | None,
+    ) -> None:
+        super().__init__(look, settings.theme if settings.theme in theme_names() else None)
+        self.actions = Actions(readonly=readonly, keymap=keymap)
+        self.view = settings.view or View.REGISTRY
+        self._settings = settings
         self.workspace = workspace
         self.guard_child: GuardChild = contextlib.nullcontext
         self.commands: Commands | None = None
@@ -70,7 +80,17 @@ class Stage(ThemedApp):
 
         self.panes = {pane.view: pane for pane in all_panes(self.look, self.numbers)}
         await self.query_one("#panes").mount_all(self.panes.values())
+        for view, (title, reverse) in self._settings.sorts.items():
+            self.panes[view].sort_by(title, reverse=reverse)
         self.show_view(self.view)
+
+    @property
+    def settings(self) -> Settings:
+        """As they are by now, to begin with the next time."""
+        if not self.panes:
+            return self._settings
+        sorts = {view: sort for view, pane in self.panes.items() if (sort := pane.sorting) is not None}
+        return Settings(theme=self.theme, view=self.view, sorts=sorts)
 
     @property
     def shown(self) -> Pane | None:

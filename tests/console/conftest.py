@@ -12,6 +12,7 @@ from textual.pilot import Pilot
 from evatui.console.app import ConsoleApp
 from evatui.console.screens import dialog as dialogs
 from evatui.console.screens.dialog import Dialog
+from evatui.console.settings import Settings
 from evatui.console.view.actions import View
 from evatui.console.view.ink import plain
 from evatui.console.view.words import Look
@@ -108,6 +109,8 @@ def console(monkeypatch: pytest.MonkeyPatch) -> OpenConsole:
         look: Look | None = None,
         theme: str | None = None,
         view: View = View.REGISTRY,
+        settings: Settings | None = None,
+        keymap: Mapping[str, str] | None = None,
         quick: bool = True,
     ) -> AsyncIterator[Console]:
         monkeypatch.setattr(dialogs, "ARM_AFTER_S", 0.02 if quick else math.inf)
@@ -116,7 +119,13 @@ def console(monkeypatch: pytest.MonkeyPatch) -> OpenConsole:
         async def open_operator() -> FakeOperator:
             return operator
 
-        app = ConsoleApp(open_operator, readonly=readonly, look=look or Look(picture=True), theme=theme, view=view)
+        app = ConsoleApp(
+            open_operator,
+            readonly=readonly,
+            look=look or Look(picture=True),
+            settings=settings or Settings(theme=theme, view=view),
+            keymap=keymap,
+        )
         async with app.run_test(size=size, notifications=True) as pilot:
             await app.first_snapshot.wait()
             await pilot.pause()

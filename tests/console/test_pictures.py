@@ -10,6 +10,7 @@ import pytest
 from textual.pilot import Pilot
 
 from evatui.console.app import ConsoleApp
+from evatui.console.settings import Settings
 from evatui.console.view.actions import View
 from evatui.console.view.words import Look
 from evatui.control.deciding import IdleRow, TrustInfo
@@ -90,7 +91,7 @@ def _posed(
     async def open_operator() -> FakeOperator:
         return operator
 
-    return ConsoleApp(open_operator, look=look, theme=theme, view=view)
+    return ConsoleApp(open_operator, look=look, settings=Settings(theme=theme, view=view))
 
 
 async def _painted(keys: Sequence[str], pilot: Pilot[object]) -> None:

@@ -34,7 +34,7 @@ def _tables() -> str:
 
 def _group(group: str) -> str:
     rows = [_row(action) for action in ACTIONS if action.group == group]
-    return "\n".join([f"\n### {group}\n", "| key | command | | asks for |", "|---|---|---|---|", *rows])
+    return "\n".join([f"\n### {group}\n", "| key | command | id | | asks for |", "|---|---|---|---|---|", *rows])
 
 
 def _row(action: Action) -> str:
@@ -43,7 +43,7 @@ def _row(action: Action) -> str:
     places = ", ".join(VIEWS[view][1] for view in VIEWS if view in action.views)
     views = "" if action.views == frozenset(View) else f" (in {places})"
     asks = _ASKS[action.danger] or ("`ctrl+s`" if action.id == "call" else "")
-    return f"| {keys} | `:{action.word}{takes}` | {_cell(action.help)}{views} | {asks} |"
+    return f"| {keys} | `:{action.word}{takes}` | {action.id} | {_cell(action.help)}{views} | {asks} |"
 
 
 def _cell(text: str) -> str:

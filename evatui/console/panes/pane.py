@@ -103,6 +103,18 @@ class Pane(Vertical):
         """The rows that pass the filter."""
         return self.rows.shown[1:] if self.rows.lead is not None else self.rows.shown
 
+    @property
+    def sorting(self) -> tuple[str, bool] | None:
+        """The title of the column that the list is sorted by, and whether it is turned round."""
+        rows = self.rows
+        return (self.columns[rows.sorted_by].title, rows.reverse) if rows.sorted_by is not None else None
+
+    def sort_by(self, title: str, *, reverse: bool) -> None:
+        """A column that is not there any more sorts nothing."""
+        for index, column in enumerate(self.columns):
+            if column.title == title:
+                self.rows.sort(index, reverse=reverse)
+
     def exported(self) -> Sequence[Mapping[str, Any]]:
         """The records that are shown, in their order, of a view that has any."""
         return ()

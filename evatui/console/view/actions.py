@@ -9,10 +9,11 @@ from types import MappingProxyType
 from evatui.console.view.action import VIEWS, Action, Takes, View
 from evatui.console.view.changing_actions import CHANGING
 from evatui.console.view.device_actions import ON_DEVICES
+from evatui.console.view.key_names import key_sign
 from evatui.console.view.looking_actions import LOOKING
 from evatui.console.view.outside_actions import OUTSIDE
 
-__all__ = ["ACTIONS", "GROUPS", "VIEWS", "Action", "Actions", "Takes", "View"]
+__all__ = ["ACTIONS", "GROUPS", "VIEWS", "Action", "Actions", "Takes", "View", "rekeyed"]
 
 GROUPS = ("Views", "Moving", "Selected", "Changing", "Reading", "Finding", "Console")
 """In the order of the list of keys, and of the footer."""
@@ -27,7 +28,7 @@ class Actions:
 
     def __init__(self, *, readonly: bool, keymap: Mapping[str, str] = MappingProxyType({})) -> None:
         self.keymap = keymap
-        self.all = tuple(_keyed(action, keymap) for action in ACTIONS if not (readonly and action.changes))
+        self.all = tuple(rekeyed(action, keymap) for action in ACTIONS if not (readonly and action.changes))
         self._by_id = {action.id: action for action in self.all}
 
     def find(self, action_id: str) -> Action | None:
@@ -41,6 +42,7 @@ class Actions:
         return tuple(action for action in self.all if action.in_menu)
 
 
-def _keyed(action: Action, keymap: Mapping[str, str]) -> Action:
+def rekeyed(action: Action, keymap: Mapping[str, str]) -> Action:
+    """The action with its keys in ``keymap``, if it has any there."""
     keys = keymap.get(action.id)
-    return action if keys is None else replace(action, key=keys, shown_key="")
+    return action if keys is None else replace(action, key=keys, shown_key=key_sign(keys.partition(",")[0]))
