@@ -49,7 +49,7 @@ class CallForm(Dialog[Draft]):
 
     def __init__(self, row: CapabilityRow, planned: Form | TooRich, draft: Draft, calls: Calls) -> None:
         foot = choices(
-            ("ctrl+s", "send"), ("ctrl+t", "JSON"), ("ctrl+r", "earlier"), ("ctrl+o", "example"), ("esc", "back")
+            ("ctrl+s", "send"), ("ctrl+t", "JSON"), ("ctrl+r", "earlier"), ("ctrl+o", "save"), ("esc", "back")
         )
         super().__init__(f"Call {row.id}  {row.number or ''}  effects: {row.side_effects}", lambda width: (), foot)
         self._row = row
