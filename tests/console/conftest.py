@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -87,6 +89,12 @@ class Console:
         while len(self.operator.pulls) == pulls or self.app.snapshot is None or self.app.snapshot.at != snapshot.at:
             await self.pilot.pause(0.02)
         await self.pilot.pause()
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_remembered() -> None:
+    """Of the view, the theme and the sorting that an earlier test left with."""
+    Path(os.environ["EVA_CONFIG_DIR"], "console.json").unlink(missing_ok=True)
 
 
 OpenConsole = Callable[..., AbstractAsyncContextManager[Console]]

@@ -151,14 +151,12 @@ async def test_calls_a_capability_by_form(begin: Callable[[], Any]) -> None:
         await person.press("ctrl+s", "ctrl+s send")
         await person.sees("hello bob")
         await person.press("escape", "esc back")
-        await person.press("question_mark", "? help")
-        await person.types("session")
-        await person.sees("What was done in this session")
 
 
-async def test_the_story_of_a_thing_is_one_key_away(begin: Callable[[], Any]) -> None:
+async def test_the_story_of_a_thing_is_found_by_its_word(begin: Callable[[], Any]) -> None:
     async with begin() as person:
-        await person.press("a", "a actions")
-        await person.sees("why")
-        await person.pilot.press("w")
+        await person.press("question_mark", "? help")
+        await person.sees("to search")
+        await person.types("how it came")
+        await person.press("enter", "enter run")
         await person.sees("Why greet", "serves since", "the disk holds the same")

@@ -105,7 +105,7 @@ def test_what_is_remembered_comes_back(tmp_path: Path) -> None:
         "[]",
         "7",
         '{"theme": 3, "view": "nowhere", "sorts": {"registry": "x", "nowhere": ["A", true]}}',
-        "[" * 9999,
+        pytest.param("[" * 9999, id="deep"),
     ],
 )
 def test_what_is_broken_is_as_if_never_set(tmp_path: Path, broken: str) -> None:
