@@ -94,8 +94,9 @@ class CallForm(Dialog[Draft]):
             self._fields.take_focus()
 
     def make_room(self, height: int) -> None:
-        above = max(3, min(16, height * 3 // 5))
-        self._editor.styles.height = max(3, min(12, height // 2))
+        editor = max(3, min(12, height // 2))
+        above = editor if self._editor.display else max(2, min(16, height * 3 // 5, self._fields.wanted))
+        self._editor.styles.height = editor
         self._fields.styles.max_height = above
         self._output.styles.max_height = max(3, height - above)
 
@@ -123,6 +124,7 @@ class CallForm(Dialog[Draft]):
 
     def on_field_row_edited(self, message: FieldRow.Edited) -> None:
         self._fields.choose()
+        self.refit()
         self._edited()
 
     def _edited(self) -> None:
@@ -169,6 +171,7 @@ class CallForm(Dialog[Draft]):
         self._editor.text = pretty(payload)
         self._editor.select_all()
         self._editor.display, self._fields.display = True, False
+        self.refit()
         self._take_focus()
 
     def _to_form(self) -> None:
@@ -187,6 +190,7 @@ class CallForm(Dialog[Draft]):
         self._fields.empty()
         self._fields.fill(entries)
         self._editor.display, self._fields.display = False, True
+        self.refit()
         self._take_focus()
         self._edited()
 

@@ -58,7 +58,11 @@ class Dialog(ModalScreen[T]):
         self.call_after_refresh(self._painted)
 
     def on_resize(self, event: events.Resize) -> None:
-        self.make_room(max(3, event.size.height - self.rows_around))
+        self.refit()
+
+    def refit(self) -> None:
+        """After its body became another one."""
+        self.make_room(max(3, self.size.height - self.rows_around))
 
     def make_room(self, height: int) -> None:
         """Fits the body into ``height`` lines."""

@@ -172,6 +172,11 @@ class FieldRow(Vertical):
         yield self._said
 
     @property
+    def wanted(self) -> int:
+        """Lines: its own, and one beneath."""
+        return (_LINES if self.field.kind is Kind.LIST else 1) + 1
+
+    @property
     def entry(self) -> Entry:
         control: _Control = self._control  # type: ignore[assignment]
         return control.entry

@@ -28,6 +28,11 @@ class FieldsBox(VerticalScroll, can_focus=False):
     def on_mount(self) -> None:
         self.fill(self._first)
 
+    @property
+    def wanted(self) -> int:
+        """How many lines it takes to show all that there is now."""
+        return sum(row.wanted for row in self.rows if row.display)
+
     def entries(self) -> dict[tuple[str, ...], Entry]:
         """What stands in the fields that are shown."""
         return {row.field.path: row.entry for row in self.rows if row.display}
