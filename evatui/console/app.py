@@ -76,12 +76,15 @@ class ConsoleApp(Stage):
         self.feed: Feed | None = None
         self._loop_to_leave: asyncio.AbstractEventLoop | None = None
         self._leaving = False
+        self.on_screen: Callable[[], None] = lambda: None
+        """Called from the main thread once the screen is taken."""
         self.first_snapshot = asyncio.Event()
         """Set once a snapshot is painted, or there will be none."""
         self.dispatch_table = Dispatch(self, self.action_act)
 
     def on_mount(self) -> None:
         self._loop_to_leave = asyncio.get_running_loop()
+        self.on_screen()
         if self._leaving:
             self.exit()
         else:

@@ -24,6 +24,7 @@ __all__ = ["Guard"]
 
 _HANG_UP = getattr(signal, "SIGHUP", signal.SIGTERM)
 _WATCHED = tuple(dict.fromkeys((signal.SIGTERM, signal.SIGINT, _HANG_UP)))
+_PAUSE, _GO_ON = getattr(signal, "SIGTSTP", None), getattr(signal, "SIGCONT", None)
 _STOP, _SHUT = b"\xff", b"\xfe"
 
 
@@ -74,11 +75,29 @@ class Guard:
         self._before = {number: signal.signal(number, _nothing) for number in _WATCHED}
         self._thread.start()
 
+    def screen_is_on(self) -> None:
+        """From the main thread. Whoever was stopped takes the screen again when it goes on, unless it leaves.
+
+        Without that a terminal that hangs up would have it taken once more, since the system then lets its programs
+        go on, and threads that nobody ends would read from what is gone.
+        """
+        take = signal.getsignal(_GO_ON) if _GO_ON is not None else None
+        if _GO_ON is None or not callable(take):
+            return
+
+        def go_on(number: int, frame: FrameType | None) -> None:
+            if self._number is None and not self._screen_is_back and not hung_up(self._terminal):
+                take(number, frame)
+
+        signal.signal(_GO_ON, go_on)
+
     def screen_is_back(self) -> None:
         """The terminal is plain again; from now on an interrupt cuts what is still draining."""
         if hung_up(self._terminal):
             self._number = self._number or _HANG_UP
         self._screen_is_back = True
+        if _PAUSE is not None:
+            signal.signal(_PAUSE, signal.SIG_DFL)  # the screen's own would leave it, and take it afterwards
 
     def stop(self) -> None:
         self._mouth.send(_STOP)

@@ -30,6 +30,7 @@ def launch(app: ConsoleApp, *, mouse: bool) -> int:
     terminal = sys.__stdin__.fileno() if sys.__stdin__ is not None else None
     guard = Guard(ask=app.leave_soon, shut=ending.close_stuck, cut=ending.cut, terminal=terminal)
     app.guard_child = guard.child
+    app.on_screen = guard.screen_is_on
     guard.start()
     try:
         # One loop for both: an operator that is attached belongs to the loop that it was opened on.

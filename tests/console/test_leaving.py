@@ -50,6 +50,19 @@ def test_a_signal_restores_the_screen_closes_the_runtime_and_is_the_exit_code(
     assert b"draining 1 call, at most 15 s; ctrl+c cuts them" in after
 
 
+def test_who_goes_on_while_it_leaves_does_not_take_the_screen_again(marks: Path) -> None:
+    """The system lets the programs of a terminal go on when it hangs up, and so does a shell after a stop."""
+    terminal = Terminal(*PROGRAM, str(marks), "2")
+    terminal.read_until("repo-summary")
+    terminal.signal(signal.SIGTERM)
+    terminal.read_until("draining 1 call")
+    for number in (signal.SIGCONT, signal.SIGTSTP, signal.SIGCONT):
+        terminal.signal(number)
+    assert terminal.wait() == 128 + signal.SIGTERM
+    assert screen_is_plain(terminal)
+    terminal.close()
+
+
 def test_q_asks_while_calls_are_in_flight_and_leaves_with_zero(terminal: Terminal, marks: Path) -> None:
     terminal.type(b"q")
     terminal.read_until("Leave?")
