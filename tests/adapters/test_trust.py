@@ -54,7 +54,9 @@ async def test_another_command_waits_for_the_next_start_and_the_old_one_serves(
     write(workspace, {FILE: text(command)})
     runtime = await start(home=home)
     await runtime.approvals.trust(ANN)
-    other = echoing(tmp_path, "'two'", "other.py")
+    deep = tmp_path / ("a" * 200)  # what changed is in sight all the same
+    deep.mkdir()
+    other = echoing(deep, "'two'", "other.py")
     await again(runtime, workspace, text(other))
     [problem] = runtime.problems
     assert (problem.code, problem.reason) == ("EVA-708", "restart_required")

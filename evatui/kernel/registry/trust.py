@@ -23,6 +23,11 @@ from evatui.kernel.workspace.home import OperatorHome
 
 __all__ = ["Part", "Trust", "part_of"]
 
+_MAX_SIDE = 120
+"""Characters of what something was, and of what it is."""
+_BESIDE = 20
+"""Of them on either side, what both have in common."""
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -116,11 +121,31 @@ def _differences(known: TrustedPart, part: Part) -> Iterator[str]:
     for name in sorted({*known.power, *part.power}):
         before, after = known.power.get(name), part.power.get(name)
         if before != after:
-            yield f"{name}: {_shown(before)} → {_shown(after)}"
+            was, now = _unlike(_shown(before), _shown(after))
+            yield f"{name}: {was} → {now}"
     for path in sorted({*known.files, *part.files}):
         if known.files.get(path) != part.files.get(path):
             what = "new" if path not in known.files else "gone" if path not in part.files else "changed"
             yield f"{path}: {what}"
+
+
+def _unlike(before: str, after: str) -> tuple[str, str]:
+    """Where they differ, and a little around it: no length of what they share keeps that out of sight."""
+    first = _shared(before, after)
+    last = _shared(before[:first:-1], after[:first:-1])
+    return _around(before, first, len(before) - last), _around(after, first, len(after) - last)
+
+
+def _shared(before: str, after: str) -> int:
+    """How many characters both begin with."""
+    pairs = enumerate(zip(before, after, strict=False))
+    return next((at for at, (one, other) in pairs if one != other), min(len(before), len(after)))
+
+
+def _around(text: str, first: int, last: int) -> str:
+    begin, end = max(0, first - _BESIDE), min(len(text), last + _BESIDE)
+    part = f"{'…' if begin else ''}{text[begin:end]}{'…' if end < len(text) else ''}"
+    return part if len(part) <= _MAX_SIDE else f"{part[: _MAX_SIDE // 2]}…{part[-_MAX_SIDE // 2 + 1 :]}"
 
 
 def _shown(value: Any) -> str:
