@@ -13,6 +13,7 @@ import orjson
 from evatui.control.commands import is_tied
 from evatui.control.operator import CommandFailed, OnProgress, lost, refuse_if_readonly
 from evatui.control.snapshot import ConsoleSnapshot, Cursor
+from evatui.control.stream import dial
 from evatui.control.wire import MAX_ANSWER, MAX_REQUEST, encode, read
 from evatui.kernel.model.call import Actor
 from evatui.kernel.model.errors import ErrorKind
@@ -104,6 +105,7 @@ class RemoteOperator:
             await self._writer.drain()
             reply = await future
         except ConnectionError:
+            await asyncio.wait({self._reading})  # what the other side said last is why
             raise self._lost(request_id) from None
         except asyncio.CancelledError:
             if tied and not self._reading.done():
@@ -162,7 +164,9 @@ class RemoteOperator:
 async def connect(holder: Holder, actor: Actor, *, readonly: bool = False) -> RemoteOperator:
     """Attaches to the runtime of ``holder``. Raises `CommandFailed` ``Unavailable`` where nothing answers there."""
     try:
-        reader, writer = await asyncio.wait_for(_dial(holder), _CONNECT_S)
+        if holder.address is None:
+            raise OSError("the holder does not listen")
+        reader, writer = await asyncio.wait_for(dial(holder.address, MAX_ANSWER), _CONNECT_S)
     except (OSError, TimeoutError):
         raise CommandFailed(
             ErrorKind.UNAVAILABLE,
@@ -173,15 +177,6 @@ async def connect(holder: Holder, actor: Actor, *, readonly: bool = False) -> Re
     if holder.token is not None:
         writer.write(holder.token.encode() + b"\n")
     return RemoteOperator(reader, writer, actor, holder, readonly=readonly)
-
-
-async def _dial(holder: Holder) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    if holder.address is None:
-        raise OSError("the holder does not listen")
-    if "/" in holder.address:
-        return await asyncio.open_unix_connection(holder.address, limit=MAX_ANSWER)
-    host, _, port = holder.address.rpartition(":")
-    return await asyncio.open_connection(host, int(port), limit=MAX_ANSWER)
 
 
 def _line(message: dict[str, Any]) -> bytes:

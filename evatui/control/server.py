@@ -19,6 +19,7 @@ from evatui.control.credentials import is_admitted
 from evatui.control.desk import Desk
 from evatui.control.outbox import Outbox
 from evatui.control.peer import Peer
+from evatui.control.stream import LastingReader
 from evatui.control.wire import MAX_REQUEST
 
 __all__ = ["Server"]
@@ -119,7 +120,7 @@ class Server:
             peer.changed()
 
     def _connection(self) -> asyncio.StreamReaderProtocol:
-        return asyncio.StreamReaderProtocol(_Lines(limit=MAX_REQUEST), self._accept)
+        return asyncio.StreamReaderProtocol(LastingReader(limit=MAX_REQUEST), self._accept)
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         outbox = Outbox(writer)
@@ -163,22 +164,6 @@ class Server:
         except (TimeoutError, asyncio.IncompleteReadError):
             return False
         return hmac.compare_digest(told.strip(), self._token.encode())
-
-
-class _Lines(asyncio.StreamReader):
-    """What was sent before a connection broke can still be read, also what the system had not handed over yet."""
-
-    _transport_of: asyncio.BaseTransport
-
-    def set_transport(self, transport: asyncio.BaseTransport) -> None:
-        super().set_transport(transport)
-        self._transport_of = transport
-
-    def set_exception(self, exc: Exception) -> None:
-        with contextlib.suppress(OSError), self._transport_of.get_extra_info("socket").dup() as rest:
-            while chunk := rest.recv(MAX_REQUEST):
-                self.feed_data(chunk)
-        self.feed_eof()
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
