@@ -18,7 +18,7 @@ _FAMILIES = {
     "5": "Lua: load and health",
     "6": "Reload and rollout",
     "7": "Adapters",
-    "8": "Skills",
+    "8": "Skills and plugins",
 }
 
 

@@ -44,26 +44,33 @@ def test_what_prompts_include_is_in_the_context_once_with_its_place(tmp_path: Pa
 
 
 def test_a_package_with_tools_in_the_background_brings_its_text_and_only_once(tmp_path: Path) -> None:
-    manifest = {"tools": [{"name": "slow", "spawn_only": True}], "prompts": {"include": ["SKILL.md"]}}
+    manifest = {"name": "pack", "tools": [{"name": "slow", "spawn_only": True}], "prompts": {"include": ["SKILL.md"]}}
     assert told(look(tmp_path, manifest)) == [("spawn_only", "skills/pack/SKILL.md", "Body of pack\n")]
     assert told(look(tmp_path, manifest, "always: true\n")) == [("always", "skills/pack/SKILL.md", "Body of pack\n")]
-    assert told(look(tmp_path, {"tools": [{"name": "quick", "spawn_only": "yes"}]})) == []
+    assert told(look(tmp_path, {"name": "pack", "tools": [{"name": "quick"}]})) == []
 
 
 def test_what_cannot_be_used_brings_nothing(tmp_path: Path) -> None:
-    manifest = {"tools": [{"spawn_only": True}], "prompts": {"include": ["*.md"]}}
+    tools = [{"name": "slow", "spawn_only": True}]
+    manifest = {"name": "pack", "tools": tools, "prompts": {"include": ["*.md"]}}
     assert told(look(tmp_path, manifest, "requires_env: NO_SUCH\n", more="text")) == []
 
 
 @pytest.mark.parametrize(
-    ("manifest", "line"),
-    [("{broken", 1), ('{\n "prompts": {"include": ["../../.env"]}\n}', 2), ('{"prompts": {"include": [3]}}', 1)],
+    ("manifest", "code", "line"),
+    [
+        ("{broken", "EVA-831", 1),
+        ('{"name": "pack",\n "prompts": {"include": ["../../.env"]}\n}', "EVA-833", 2),
+        ('{"name": "pack", "prompts": {"include": [3]}}', "EVA-833", 1),
+    ],
 )
-def test_a_manifest_that_does_not_fit_is_told_and_adds_nothing(tmp_path: Path, manifest: str, line: int) -> None:
+def test_a_manifest_that_does_not_fit_is_told_and_adds_nothing(
+    tmp_path: Path, manifest: str, code: str, line: int
+) -> None:
     (tmp_path / ".env").write_text("SECRET=1")
     known = look(tmp_path, manifest)
     (found,) = known.skills[0].diagnostics
-    assert (found.code, found.primary.file, found.primary.line) == ("EVA-816", "skills/pack/manifest.json", line)
+    assert (found.code, found.primary.file, found.primary.line) == (code, "skills/pack/manifest.json", line)
     assert (known.skills[0].available, told(known)) == (True, [])
 
 
@@ -73,15 +80,15 @@ def test_nothing_outside_of_its_own_folder_is_included(tmp_path: Path) -> None:
     pack.mkdir(parents=True)
     (pack / "link.md").symlink_to("../../secret.md")
     (pack / "linked").symlink_to("../..")
-    known = look(tmp_path, {"prompts": {"include": ["link.md", "linked/*", "**"]}}, **{".hidden": "no"})
+    known = look(tmp_path, {"name": "pack", "prompts": {"include": ["link.md", "linked/*", "**"]}}, **{".hidden": "no"})
     assert [location for _, location, _ in told(known)] == ["skills/pack/SKILL.md", "skills/pack/manifest.json"]
 
 
 def test_too_many_or_too_large_files_are_left_out_and_told(tmp_path: Path) -> None:
     (tmp_path / "skills/pack").mkdir(parents=True)
     (tmp_path / "skills/pack/latin.md").write_bytes(b"caf\xe9")
-    known = look(tmp_path, {"prompts": {"include": ["l*.md"]}}, large="x" * ((1 << 18) + 1))
+    known = look(tmp_path, {"name": "pack", "prompts": {"include": ["l*.md"]}}, large="x" * ((1 << 18) + 1))
     assert [found.code for found in known.skills[0].diagnostics] == ["EVA-816", "EVA-816"]
-    known = look(tmp_path, {"prompts": {"include": ["n*.md"]}}, **{f"n{n}": "x" for n in range(25)})
+    known = look(tmp_path, {"name": "pack", "prompts": {"include": ["n*.md"]}}, **{f"n{n}": "x" for n in range(25)})
     assert len(told(known)) == 20
     assert "more than 20" in known.skills[0].diagnostics[0].message

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from evatui.extensions.plugins.manifest import MANIFEST_FILE
 from evatui.extensions.skills.layers import Layer, LayerKind
-from evatui.extensions.skills.package import MANIFEST_FILE, Package, read_package
+from evatui.extensions.skills.package import Package, read_package
 from evatui.extensions.skills.read import read_skill
 from evatui.extensions.skills.skill import MAX_BYTES, SKILL_FILE, Refused, Skill
 from evatui.kernel.admission.codes import diagnose

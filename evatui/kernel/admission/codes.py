@@ -10,6 +10,7 @@ from evatui.kernel.admission.adapter_codes import ADAPTER_CODES
 from evatui.kernel.admission.example_codes import EXAMPLE_CODES
 from evatui.kernel.admission.manifest_codes import MANIFEST_CODES
 from evatui.kernel.admission.mcp_codes import MCP_CODES
+from evatui.kernel.admission.plugin_codes import PLUGIN_CODES
 from evatui.kernel.admission.policy_codes import POLICY_CODES
 from evatui.kernel.admission.skill_codes import SKILL_CODES
 from evatui.kernel.model.code import Code
@@ -18,7 +19,7 @@ from evatui.kernel.workspace.codes import READING_CODES
 
 __all__ = ["CODES", "diagnose", "explain"]
 
-_OF_ADMISSION = MANIFEST_CODES + POLICY_CODES + ADAPTER_CODES + MCP_CODES + SKILL_CODES + EXAMPLE_CODES
+_OF_ADMISSION = MANIFEST_CODES + POLICY_CODES + ADAPTER_CODES + MCP_CODES + SKILL_CODES + PLUGIN_CODES + EXAMPLE_CODES
 
 CODES: Mapping[str, Code] = MappingProxyType({**READING_CODES, **{entry.code: entry for entry in _OF_ADMISSION}})
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_right
+from dataclasses import dataclass, field
 from typing import Any
 
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.workspace.lines import line_starts
 from evatui.kernel.workspace.yaml import Node, Place, Style, plain
 
-__all__ = ["MAX_DEPTH", "MAX_NODES", "JsonProblem", "parse_json", "plain_json"]
+__all__ = ["MAX_DEPTH", "MAX_NODES", "JsonDocument", "JsonProblem", "parse_json", "plain_json"]
 
 MAX_DEPTH = 64
 MAX_NODES = 20_000
@@ -52,6 +53,20 @@ def parse_json(data: bytes, file: str) -> Node:
     if reader.skip() < len(text):
         raise reader.problem("nothing may follow the value")
     return node
+
+
+@dataclass(frozen=True, slots=True)
+class JsonDocument:
+    """The bytes of a JSON file, what they say, and where. Raises `JsonProblem`."""
+
+    data: bytes
+    file: str
+    tree: Node = field(init=False, repr=False, compare=False)
+    value: Any = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tree", parse_json(self.data, self.file))
+        object.__setattr__(self, "value", plain(self.tree))
 
 
 class _Doubtful(Exception):

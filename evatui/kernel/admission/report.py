@@ -6,20 +6,21 @@ import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from enum import Enum, auto
-from typing import Any
+from typing import Any, Protocol
 
 from evatui.kernel.admission.codes import diagnose
 from evatui.kernel.admission.redact import hide, looks_secret
 from evatui.kernel.model.diagnostic import Diagnostic, Edit, Level, Span
 from evatui.kernel.model.text import clean_line
-from evatui.kernel.workspace.document import Document
 from evatui.kernel.workspace.yaml import Node, Style, key_place, place
 
 __all__ = [
     "ADAPTER_FAULTS",
     "EXAMPLE_FAULTS",
     "MANIFEST_FAULTS",
+    "PLUGIN_FAULTS",
     "POLICY_FAULTS",
+    "Document",
     "Fault",
     "Pointer",
     "Report",
@@ -68,6 +69,25 @@ MANIFEST_FAULTS: Mapping[Fault, str] = {
 ADAPTER_FAULTS: Mapping[Fault, str] = dict.fromkeys(Fault, "EVA-703") | {Fault.UNKNOWN_KEY: "EVA-702"}
 EXAMPLE_FAULTS: Mapping[Fault, str] = dict.fromkeys(Fault, "EVA-601")
 POLICY_FAULTS: Mapping[Fault, str] = dict.fromkeys(Fault, "EVA-403") | {Fault.UNKNOWN_KEY: "EVA-402"}
+
+
+PLUGIN_FAULTS: Mapping[Fault, str] = dict.fromkeys(Fault, "EVA-833") | {Fault.UNKNOWN_KEY: "EVA-832"}
+
+
+class Document(Protocol):
+    """A file that can be read, YAML or JSON: what it says, and where."""
+
+    @property
+    def data(self) -> bytes: ...
+
+    @property
+    def file(self) -> str: ...
+
+    @property
+    def value(self) -> Any: ...
+
+    @property
+    def tree(self) -> Node: ...
 
 
 class Report:

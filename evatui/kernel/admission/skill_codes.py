@@ -1,4 +1,4 @@
-"""The stable codes ``EVA-8xx`` (skills and plugins)."""
+"""The stable codes ``EVA-80x`` and ``EVA-81x`` (skills)."""
 
 from __future__ import annotations
 

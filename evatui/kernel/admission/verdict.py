@@ -7,13 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from evatui.kernel.admission.credentials import CredentialMap, told
-from evatui.kernel.admission.report import MANIFEST_FAULTS, Report
+from evatui.kernel.admission.report import MANIFEST_FAULTS, Document, Report
 from evatui.kernel.admission.roots import RootMap
 from evatui.kernel.admission.schemas import CompiledSchema
 from evatui.kernel.model.diagnostic import Diagnostic, Reason, Span
 from evatui.kernel.model.manifest import Isolation, Manifest
 from evatui.kernel.model.permissions import Permissions
-from evatui.kernel.workspace.document import Document
 from evatui.kernel.workspace.snapshot import Snapshot
 
 __all__ = ["Candidate", "Rejection", "Verdict", "places_in"]
