@@ -12,16 +12,18 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, TypeVar
 
+from evatui.kernel.admission.deny import Deny, among, deny_of, taken
 from evatui.kernel.admission.grants import covers_glob, intersect, unite
 from evatui.kernel.admission.manifest import permissions
 from evatui.kernel.admission.policy_rules import POLICY
-from evatui.kernel.model.ids import fold
 from evatui.kernel.model.manifest import Manifest
 from evatui.kernel.model.permissions import NOTHING, Permissions
 
-__all__ = ["Deny", "GrantRule", "Granted", "Layer", "LayerName", "PolicyFile", "closed_layer", "make_layer"]
+__all__ = ["GrantRule", "Granted", "Layer", "LayerName", "PolicyFile", "closed_layer", "make_layer"]
 
 _CACHED = 1_024
+_LUA_SKILLS = "deny.kinds.lua_skill"
+"""Where nothing else denies them, it is what kinds of skills are allowed."""
 
 K = TypeVar("K")
 
@@ -51,36 +53,10 @@ class GrantRule:
 
     def lists(self, name: str) -> bool:
         """Is this capability name one of those that it grants by name?"""
-        return self.names is not None and _among(name, self.names)
+        return self.names is not None and among(name, self.names)
 
     def matches(self, manifest: Manifest) -> bool:
-        return (
-            _among(manifest.id, self.ids) and _among(manifest.kind, self.kinds) and _among(manifest.trust, self.sources)
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Deny:
-    """Patterns of what nobody may have. Case makes no difference to ids and names here, as it does to a grant: no other
-    spelling gets past."""
-
-    ids: tuple[str, ...] = ()
-    capabilities: tuple[str, ...] = ()
-    kinds: tuple[str, ...] = ()
-
-    def id(self, capability_id: str) -> bool:
-        return _taken(capability_id, self.ids)
-
-    def kind(self, kind: str) -> bool:
-        return _among(kind, self.kinds)
-
-    def name(self, capability: str) -> bool:
-        """May nobody provide or call this capability name?"""
-        return _taken(capability, self.capabilities)
-
-    def manifest(self, manifest: Manifest) -> bool:
-        """Is the capability denied as a whole: by its id, its kind, or a name that it provides?"""
-        return self.id(manifest.id) or self.kind(manifest.kind) or any(map(self.name, manifest.capabilities))
+        return among(manifest.id, self.ids) and among(manifest.kind, self.kinds) and among(manifest.trust, self.sources)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +71,7 @@ class Granted:
 
     def name(self, capability: str) -> bool:
         """May it provide this name, provided that no other id does where it is not granted by name?"""
-        return self.free_names or _among(capability, self.names)
+        return self.free_names or among(capability, self.names)
 
     def and_by(self, other: Granted) -> Granted:
         """What both give."""
@@ -175,7 +151,7 @@ class Layer:
     def deny_place(self, way: str, word: str) -> str:
         """Where ``word`` is denied under ``deny.<way>``."""
         entries: Sequence[str] = getattr(self.deny, way)
-        return next((self.place(f"deny.{way}.{entry}") for entry in entries if _taken(word, (entry,))), "default")
+        return next((self.place(f"deny.{way}.{entry}") for entry in entries if taken(word, (entry,))), "default")
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,9 +212,9 @@ def _layer(
         epoch=epoch,
         valid=valid,
         grants=tuple(grants),
-        deny=Deny(**{way: tuple(entries) for way, entries in settings["deny"].items()}),
+        deny=deny_of(settings),
         settings=MappingProxyType(dict(settings)),
-        places=MappingProxyType(dict(places)),
+        places=MappingProxyType({_LUA_SKILLS: places.get("skills.allow_kinds", "default"), **places}),
     )
 
 
@@ -273,17 +249,6 @@ def _kept(known: dict[K, Granted], key: K, found: Granted) -> Granted:
         known.clear()
     known[key] = found
     return found
-
-
-def _among(word: str, patterns: Sequence[str] | None) -> bool:
-    if not patterns:
-        return patterns is None
-    return any(covers_glob(pattern, word) for pattern in patterns)
-
-
-def _taken(word: str, patterns: Sequence[str]) -> bool:
-    folded = fold(word)
-    return any(covers_glob(fold(pattern), folded) for pattern in patterns)
 
 
 def _narrower(mine: Sequence[str], theirs: Sequence[str]) -> Iterator[str]:

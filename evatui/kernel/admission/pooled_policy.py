@@ -12,8 +12,9 @@ from functools import reduce
 from types import MappingProxyType
 from typing import Any
 
+from evatui.kernel.admission.deny import Deny, deny_of
 from evatui.kernel.admission.grants import AREAS, intersect
-from evatui.kernel.admission.layer import Deny, Granted, GrantRule, Layer, LayerName
+from evatui.kernel.admission.layer import Granted, GrantRule, Layer, LayerName
 from evatui.kernel.admission.policy_rules import POLICY
 from evatui.kernel.model.manifest import AuditLevel, AuditLevels, Manifest, TrustSource
 from evatui.kernel.model.permissions import Permissions
@@ -126,7 +127,7 @@ def make_policy(*layers: Layer) -> Policy:
         epoch="|".join(layer.epoch for layer in layers),
         valid=all(layer.valid for layer in layers),
         grants=tuple(rule for layer in layers for rule in layer.grants),
-        deny=Deny(**{way: tuple(entries) for way, entries in settings["deny"].items()}),
+        deny=deny_of(settings),
         ceilings=MappingProxyType(settings["ceilings"]),
         trusted_sources=tuple(map(TrustSource, settings["trusted_sources"])),
         audit=AuditLevels(AuditLevel(audit["log_input"]), AuditLevel(audit["log_output"])),
