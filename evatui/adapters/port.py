@@ -6,8 +6,10 @@ from evatui.adapters.eventbus import Eventbus
 from evatui.adapters.hardware import HardwareWay
 from evatui.adapters.mcp import McpServer
 from evatui.adapters.resolving import Resolve
+from evatui.adapters.skill import SkillWay
 from evatui.adapters.stdio import Stdio
 from evatui.adapters.web import Web
+from evatui.extensions.skills.skills import Skills
 from evatui.hardware.hardware import Hardware
 from evatui.kernel.host.ports import HttpPort, Setting, Way
 from evatui.kernel.model.adapter import Adapter
@@ -15,20 +17,19 @@ from evatui.kernel.records.events import EventBus
 
 __all__ = ["Adapters"]
 
-_SERVED = frozenset({"stdio", "http", "eventbus", "mcp", "hardware"})
-
 
 class Adapters:
-    """The `AdapterPort`. ``ask`` resolves names."""
+    """The `AdapterPort`. ``ask`` resolves names; ``mode`` is the runtime's."""
 
-    def __init__(self, http: HttpPort, ask: Resolve, bus: EventBus, hardware: Hardware) -> None:
+    def __init__(
+        self, http: HttpPort, ask: Resolve, bus: EventBus, hardware: Hardware, skills: Skills, mode: str
+    ) -> None:
         self._http = http
         self._ask = ask
         self._hardware = hardware
         self._bus = bus
-
-    def serves(self, transport: str) -> bool:
-        return transport in _SERVED
+        self._skills = skills
+        self._mode = mode
 
     def open(self, adapter: Adapter, setting: Setting) -> Way:
         if adapter.transport == "stdio":
@@ -39,4 +40,6 @@ class Adapters:
             return Web(adapter, setting, self._http)
         if adapter.transport == "hardware":
             return HardwareWay(adapter, self._hardware)
+        if adapter.transport == "skill":
+            return SkillWay(adapter, self._skills, self._mode)
         return Eventbus(adapter, self._bus)

@@ -53,9 +53,9 @@ class ServerRow:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdapterRow:
     """``state`` is ``up``, ``idle``, ``starting`` or ``down`` where it serves, else ``held``, ``disabled``, ``denied``,
-    ``unsupported`` or, of a manifest that is not sound, ``refused``, and then ``id`` is its path; ``detail`` says why,
-    and ``diagnostics`` in full. ``waits_for`` is ``trust`` or ``restart``, also where what waits would only take the
-    place of what serves."""
+    ``shown`` (a skill without schemas) or, of a manifest that is not sound, ``refused``, and then ``id`` is its path;
+    ``detail`` says why, and ``diagnostics`` in full. ``waits_for`` is ``trust`` or ``restart``, also where what waits
+    would only take the place of what serves."""
 
     id: str
     name: str
@@ -139,9 +139,14 @@ def _row(runtime: Runtime, adapter: Adapter) -> AdapterRow:
         calls=provider.calls if provider is not None else 0,
         errors=provider.errors if provider is not None else 0,
         waits_for=held.waits_for if held is not None else "",
-        diagnostics=held.diagnostics if held is not None else (),
+        diagnostics=held.diagnostics if held is not None else _denied(runtime, adapter),
         server=_server(info) if info is not None else None,
     )
+
+
+def _denied(runtime: Runtime, adapter: Adapter) -> tuple[Diagnostic, ...]:
+    found = runtime.providers.denied.get(adapter.id)
+    return (found,) if found is not None else ()
 
 
 def _server(info: ServerInfo) -> ServerRow:

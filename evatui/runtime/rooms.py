@@ -203,7 +203,7 @@ class Rooms:
         self.undoing = Undoing(self.registry, self.operations, self.rollouts, self._restoring, state)
         self.freezing = Freezing(FreezeBook(database), self.reloader, self.canaries, self._journal)
         self.trials = Trials(self.registry, self.operations, self._restoring, state, clock)
-        self.calls = Calls(self.registry, host, audit, clock, in_force, layout.name)
+        self.calls = Calls(self.registry, host, audit, clock, in_force, layout.name, layout.runtime.mode)
         self.cancelling = Cancelling(self.calls, self._journal, clock)
         self.simulators = Simulators()
         self.hardware = Hardware(
@@ -213,13 +213,18 @@ class Rooms:
             Telling(self.bus, self._journal),
             clock,
         )
+        layers = layers_of(layout, home, bundled_skills())
+        self.skills = Skills(layers, lambda: user_local(self.policy), os.environ, self.bus.emit)
+        self.skills.on_change = self._changed
+        self.skills.on_defect = partial(self._journal.defect, "skills")
         self.providers = Providers(
-            Adapters(outside.http, names, self.bus, self.hardware),
+            Adapters(outside.http, names, self.bus, self.hardware, self.skills, layout.runtime.mode),
             self.trust,
             ToolBook(database),
             News(self._journal, audit, self.bus, clock),
             outside.credentials,
             layout.root,
+            mode=layout.runtime.mode,
             lasting=writes,
         )
         self.tools = Tools(self.providers, self._journal)
@@ -229,10 +234,6 @@ class Rooms:
         self.approvals = Approvals(self.registry, self.reloader, self.gate, self.providers, clock)
         self.calls.observers += [self.canaries.observe, self.trials.observe]
         self.shadow = shadow
-        layers = layers_of(layout, home, bundled_skills())
-        self.skills = Skills(layers, lambda: user_local(self.policy), os.environ, self.bus.emit)
-        self.skills.on_change = self._changed
-        self.skills.on_defect = partial(self._journal.defect, "skills")
         self._keeper = Keeper(layout.state_dir, lock, audit, folder.databases)
         self._listeners: list[Callable[[], None]] = []
         self.metrics = Metrics(lambda: [*gauges(self.registry), *provider_gauges(self.providers)])

@@ -35,7 +35,7 @@ async def test_every_adapter_is_told_with_what_it_is_up_to(start: Start, workspa
     torn, *others = View(runtime).snapshot(Cursor()).adapters
     assert (torn.id, torn.state, torn.detail[:7]) == ("capabilities/adapters/torn.yaml", "refused", "EVA-703")
     rows = {row.id: row for row in others}
-    assert {key: row.state for key, row in rows.items()} == {"lint": "unsupported", "off": "disabled", "srv": "up"}
+    assert {key: row.state for key, row in rows.items()} == {"lint": "shown", "off": "disabled", "srv": "up"}
     assert (rows["srv"].calls, rows["srv"].errors, rows["off"].server) == (1, 1, None)
     server = rows["srv"].server
     assert server is not None

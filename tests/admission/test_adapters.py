@@ -11,6 +11,7 @@ from evatui.kernel.admission.adapters import AdaptersResult, load_adapters
 from evatui.kernel.model.adapter import AdapterLimits, Breaker
 from evatui.kernel.model.diagnostic import Level
 from evatui.kernel.model.manifest import SideEffects
+from evatui.kernel.model.runtime_gate import RuntimeGate
 from evatui.kernel.workspace.files import FileProblem, ProblemKind, SourceFile
 
 PATH = "capabilities/adapters/files.yaml"
@@ -55,7 +56,7 @@ def read(paths: Sequence[str]) -> list[SourceFile | FileProblem]:
     ]
 
 
-def test_a_sound_adapter_is_taken_and_what_is_not_supported_is_a_warning() -> None:
+def test_a_sound_adapter_is_taken_with_its_defaults() -> None:
     [adapter] = load_adapters([source(FILES)], read).adapters
     assert (adapter.id, adapter.title, adapter.transport, adapter.path) == ("files", "files@1.0.0", "stdio", PATH)
     assert (adapter.name, adapter.priority, adapter.side_effects) == ("files", 50, SideEffects.MUTATING)
@@ -63,10 +64,15 @@ def test_a_sound_adapter_is_taken_and_what_is_not_supported_is_a_warning() -> No
     assert adapter.block == {"command": ["files", "--serve"], "env": [], "cwd": None}
     contract = adapter.contracts["repo.file.read"]
     assert (len(contract.takes.check([])), contract.takes.check({}), contract.gives.check(1)) == (1, [], [])
-    [warning] = loaded(f"id: x\nversion: 1.0.0\ntransport: skill\n{BLOCKS['skill']}\n").diagnostics
-    assert (warning.code, warning.level) == ("EVA-706", Level.WARNING)
-    assert "x answers nothing: the transport skill is not supported by this version" in warning.rendered
-    assert "capabilities/adapters/0.yaml:3:12" in warning.rendered
+
+
+def test_a_skill_has_a_runtime_gate_and_nothing_else_does() -> None:
+    skill = f"id: x\nversion: 1.0.0\ntransport: skill\n{BLOCKS['skill']}\n"
+    assert loaded(skill).adapters[0].gate == RuntimeGate(("normal",), True)
+    wider = loaded(skill + "runtime_gate: {allowed_modes: [team], disallow_team_worker: false}\n")
+    assert wider.adapters[0].gate == RuntimeGate(("team",), False)
+    [misplaced] = loaded(FILES + "runtime_gate: {allowed_modes: [normal]}\n").diagnostics
+    assert (misplaced.code, misplaced.primary.line) == ("EVA-703", 9)
 
 
 def test_a_disabled_adapter_warns_of_nothing() -> None:

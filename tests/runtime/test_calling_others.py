@@ -213,26 +213,21 @@ async def test_a_call_under_way_says_how_far_it_is(start: Start, ground: Path, i
 
 
 ADAPTER = """\
-id: p-files
+id: p-bus
 version: 1.0.0
-transport: skill
+transport: eventbus
 capabilities: [test.file]
-skill: {name: lint}
+eventbus: {request_topic: /jobs/asked, reply_topic: /jobs/answered}
 """
 
 
-async def test_an_adapter_whose_transport_nobody_serves_is_as_good_as_absent(start: Start, ground: Path) -> None:
-    path = "capabilities/adapters/files.yaml"
-    write(ground, {path: ADAPTER})
+async def test_an_adapter_that_is_off_refused_or_gone_says_which(start: Start, ground: Path) -> None:
+    path = "capabilities/adapters/bus.yaml"
+    write(ground, {path: ADAPTER + "enabled: false\n"})
     runtime = await start()
     assert path not in runtime.registry.capabilities
-    assert [problem.code for problem in runtime.problems] == ["EVA-706"]
-    kind, message = await raised(runtime, "invoke_adapter", capability="test.file", provider="p-files")
-    assert (kind, message) == ("NotFound", "p-files provides test.file, but this version has no transport skill")
-    save(ground, path, ADAPTER + "enabled: false\n")
-    await runtime.reloader.run(actor=ANN, explicit=True)
-    assert await raised(runtime, "invoke_adapter", capability="test.file") == ("Unavailable", "p-files is disabled")
-    save(ground, path, ADAPTER.replace("{name", "{nam"))
+    assert await raised(runtime, "invoke_adapter", capability="test.file") == ("Unavailable", "p-bus is disabled")
+    save(ground, path, ADAPTER.replace("request_topic", "request_topi"))
     await runtime.reloader.run(actor=ANN, explicit=True)
     assert "EVA-702" in [problem.code for problem in runtime.problems]
     (ground / path).unlink()

@@ -36,7 +36,7 @@ _STATES: Mapping[str, tuple[str, Ink]] = {
     "held": ("◌", Ink.WARN),
     "disabled": ("⊘", Ink.DIM),
     "denied": ("✗", Ink.BAD),
-    "unsupported": ("✗", Ink.BAD),
+    "shown": ("○", Ink.DIM),
     "refused": ("✗", Ink.BAD),
 }
 _TOOLS: Mapping[str, Ink] = {"ready": Ink.OK, "new": Ink.WARN, "changed": Ink.WARN, "gone": Ink.BAD, "skipped": Ink.BAD}

@@ -55,6 +55,15 @@ class Skills:
             self._known = looked, local, catalogue(looked, local)
         return self._known[2]
 
+    @property
+    def looked(self) -> bool:
+        """Has there been a first look?"""
+        return self._looked is not None
+
+    async def known(self) -> Catalogue:
+        """`latest`, after the first look."""
+        return self.latest if self.looked else await self.look()
+
     async def look(self) -> Catalogue:
         """As the disk and the machine have it now."""
         async with self._turn:

@@ -34,6 +34,8 @@ def check_transport(raw: Mapping[str, Any], report: Report) -> None:
     if isinstance(block, Mapping):
         _check_block(transport, raw, block, report)
         _check_permissions(transport, raw, block, report)
+    if transport != "skill" and raw.get("runtime_gate") is not None:
+        report.fault(Fault.MISPLACED, "runtime_gate is for the transport skill only", ("runtime_gate",), key=True)
     if fold(raw.get("id", "")) == KERNEL_PROVIDER:
         report.fault(Fault.FORM, f"the id {KERNEL_PROVIDER} is the kernel's own", ("id",))
     if transport not in ("mcp", "skill") and not raw.get("capabilities"):

@@ -44,13 +44,6 @@ ADAPTER_CODES = (
         "Give one of them another id.",
     ),
     Code(
-        "EVA-706",
-        Reason.MANIFEST_INVALID,
-        "a transport that this version does not support",
-        "What is declared but not done would be a promise that nobody keeps, so calls end as if nobody provided it.",
-        "Switch it off with enabled: false until a version of evatui supports it.",
-    ),
-    Code(
         "EVA-707",
         Reason.APPROVAL_REQUIRED,
         "an adapter waits until the workspace is trusted with it",

@@ -6,7 +6,7 @@ import re
 
 from evatui.kernel.admission.entries import CREDENTIAL, FilePath
 from evatui.kernel.admission.hardware_rules import HARDWARE
-from evatui.kernel.admission.manifest_rules import ID, PERMISSIONS, SCHEMA
+from evatui.kernel.admission.manifest_rules import GATE, ID, PERMISSIONS, SCHEMA
 from evatui.kernel.admission.records import Field, ListOf, MapOf, Record
 from evatui.kernel.admission.rules import Choice, Flag, Free, Integer, Nullable, Rule, Text
 from evatui.kernel.model.ids import CAPABILITY_NAME, VERSION
@@ -122,6 +122,7 @@ ADAPTER = Record(
             ),
             "When it is left alone for a while.",
         ),
+        "runtime_gate": Field(Nullable(GATE), "When it may answer; for the transport skill only.", None),
         **{name: Field(Nullable(block), f"For the transport {name} only.", None) for name, block in _BLOCKS.items()},
     }
 )

@@ -10,21 +10,21 @@ from evatui.kernel.admission.adapter_checks import check_transport, names_of
 from evatui.kernel.admission.adapter_rules import ADAPTER
 from evatui.kernel.admission.adapter_schemas import Schemas, contracts, read_schemas
 from evatui.kernel.admission.codes import diagnose
+from evatui.kernel.admission.manifest import gate_of
 from evatui.kernel.admission.render import render_all
 from evatui.kernel.admission.report import ADAPTER_FAULTS, Report
 from evatui.kernel.model.adapter import Adapter, AdapterLimits, Breaker
-from evatui.kernel.model.diagnostic import Diagnostic, Level, Span
+from evatui.kernel.model.diagnostic import Diagnostic, Span
 from evatui.kernel.model.ids import fold
 from evatui.kernel.model.manifest import SideEffects
+from evatui.kernel.model.runtime_gate import RuntimeGate
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.workspace.document import Document
 from evatui.kernel.workspace.files import FileProblem, SourceFile
 from evatui.kernel.workspace.yaml import YamlProblem
 
-__all__ = ["UNSUPPORTED", "AdaptersResult", "apart", "load_adapters"]
+__all__ = ["AdaptersResult", "apart", "load_adapters"]
 
-UNSUPPORTED = ("skill",)
-"""Transports that manifests may name and nothing serves yet."""
 Read = Callable[[Sequence[str]], Sequence[SourceFile | FileProblem]]
 """Schema files by their paths, in this order."""
 _Found = list[Diagnostic]
@@ -90,9 +90,6 @@ def _adapter(draft: _Draft, schemas: Schemas, found: _Found) -> Adapter | None:
     agreed = contracts(raw, schemas, report, found)
     if report.failed or agreed is None:
         return None
-    if raw["enabled"] and raw["transport"] in UNSUPPORTED:
-        message = f"{raw['id']} answers nothing: the transport {raw['transport']} is not supported by this version"
-        report.add("EVA-706", message, report.span(("transport",)), level=Level.WARNING)
     return Adapter(
         raw["id"],
         raw["transport"],
@@ -106,6 +103,7 @@ def _adapter(draft: _Draft, schemas: Schemas, found: _Found) -> Adapter | None:
         limits=AdapterLimits(**raw["limits"]),
         breaker=Breaker(**raw["breaker"]),
         block=raw[raw["transport"]],
+        gate=gate_of(raw["runtime_gate"]) or RuntimeGate(),
         contracts=agreed,
         digest=draft.file.digest,
     )

@@ -26,16 +26,16 @@ from evatui.kernel.model.manifest import (
     McpSpec,
     Migration,
     ReloadPolicy,
-    RuntimeGate,
     SideEffects,
     TrustSource,
     WithoutData,
 )
 from evatui.kernel.model.permissions import ALL, Adapters, Events, Files, Network, Permissions, Shell
+from evatui.kernel.model.runtime_gate import RuntimeGate
 from evatui.kernel.model.text import clean, clean_line
 from evatui.kernel.workspace.document import Document
 
-__all__ = ["Reading", "guess_id", "permissions", "place_source", "read_manifest", "values_of"]
+__all__ = ["Reading", "gate_of", "guess_id", "permissions", "place_source", "read_manifest", "values_of"]
 
 _KEPT = 1_024
 _TRUST = tuple(TrustSource)
@@ -141,7 +141,7 @@ def _build(raw: dict[str, Any], source: TrustSource) -> Manifest:
         side_effects=SideEffects(raw["side_effects"]),
         trust=max(source, declared, key=_TRUST.index),
         mcp=_mcp(raw["mcp"]),
-        runtime_gate=_gate(raw["runtime_gate"]),
+        runtime_gate=gate_of(raw["runtime_gate"]),
         expose_as_capability=raw["expose_as_capability"],
         state_schema=raw["state"]["schema_version"],
         migrations=tuple(Migration(one["from"], one["to"], one["entry"]) for one in raw["state"]["migrations"]),
@@ -200,5 +200,5 @@ def _mcp(raw: dict[str, Any] | None) -> McpSpec | None:
     return McpSpec(raw["tool_name"], raw["description"], raw["exposed_name"], MappingProxyType(raw["annotations"]))
 
 
-def _gate(raw: dict[str, Any] | None) -> RuntimeGate | None:
+def gate_of(raw: dict[str, Any] | None) -> RuntimeGate | None:
     return RuntimeGate(tuple(raw["allowed_modes"]), raw["disallow_team_worker"]) if raw is not None else None

@@ -181,7 +181,7 @@ _MCP = Record(
         "annotations": Field(Free(), "Hints for MCP clients.", {}),
     }
 )
-_GATE = Record(
+GATE = Record(
     {
         "allowed_modes": Field(ListOf(_MODES, shortest=1), "Runtime modes in which the skill may run.", ["normal"]),
         "disallow_team_worker": Field(Flag(), "Keep team workers from calling it?", True),
@@ -247,7 +247,7 @@ MANIFEST = Record(
             {},
         ),
         "mcp": Field(Nullable(_MCP), "The tool that MCP clients see; lua_mcp_handler only.", None),
-        "runtime_gate": Field(Nullable(_GATE), "When it may run; lua_skill only.", None),
+        "runtime_gate": Field(Nullable(GATE), "When it may run; lua_skill only.", None),
         "expose_as_capability": Field(Flag(), "Callable by name as well; lua_mcp_handler only.", False),
     },
     belongs_to_kind,

@@ -120,4 +120,25 @@ SKILL_CODES = (
         "What cannot be read, or lies outside of the skill's own folder, gets into no prompt.",
         "Name files below the folder of the skill, of at most 256 KiB each, in JSON that can be read.",
     ),
+    Code(
+        "EVA-817",
+        Reason.POLICY_DENIED,
+        "the policy lets no skill of this kind answer calls",
+        "A skill steers an agent, so who looks after the policy says whether one may be called at all.",
+        "Add workflow_skill to skills.allow_kinds in the policy, or switch the adapter off with enabled: false.",
+    ),
+    Code(
+        "EVA-818",
+        Reason.RUNTIME_GATE_MISMATCH,
+        "the runtime gate of a skill excludes the runtime's mode",
+        "A skill answers only in the modes that it names, normal where it names none.",
+        "Add the mode to runtime_gate.allowed_modes, or change runtime.mode in eva.yaml.",
+    ),
+    Code(
+        "EVA-819",
+        Reason.SCHEMA_MISSING,
+        "a skill is only shown, since it has no schemas",
+        "What goes in and what comes out of a call is checked; without schemas nobody could.",
+        "Add schemas with input and output for each of its capabilities.",
+    ),
 )

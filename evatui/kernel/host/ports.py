@@ -172,9 +172,7 @@ class Setting:
 
 
 class AdapterPort(Protocol):
-    """Opens adapters of the transports that it serves. No IO."""
-
-    def serves(self, transport: str) -> bool: ...
+    """Opens adapters of every transport. No IO."""
 
     def open(self, adapter: Adapter, setting: Setting) -> Way: ...
 

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from evatui.kernel.model.manifest import SideEffects
+from evatui.kernel.model.runtime_gate import RuntimeGate
 
 __all__ = [
     "KERNEL_PROVIDER",
@@ -75,7 +76,8 @@ class Breaker:
 class Adapter:
     """``capabilities`` are the names under which it can be called, ``path`` is its manifest, ``digest`` of its bytes.
 
-    ``block`` is what it says under the name of its transport; ``contracts`` are by capability name.
+    ``block`` is what it says under the name of its transport; ``contracts`` are by capability name, ``gate`` is
+    for skills.
     """
 
     id: str
@@ -91,6 +93,7 @@ class Adapter:
     breaker: Breaker = Breaker()
     block: Mapping[str, Any] = field(default_factory=_nothing, compare=False)
     contracts: Mapping[str, Contract] = field(default_factory=_nothing, compare=False)
+    gate: RuntimeGate = RuntimeGate()
     digest: str = ""
 
     @property

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from evatui.kernel.model.permissions import Permissions
+from evatui.kernel.model.runtime_gate import RuntimeGate
 
 __all__ = [
     "AnalysisSpec",
@@ -24,7 +25,6 @@ __all__ = [
     "McpSpec",
     "Migration",
     "ReloadPolicy",
-    "RuntimeGate",
     "SideEffects",
     "TrustSource",
     "WithoutData",
@@ -153,12 +153,6 @@ class Migration:
     source: int
     target: int
     entry: str
-
-
-@dataclass(frozen=True, slots=True)
-class RuntimeGate:
-    allowed_modes: tuple[str, ...] = ("normal",)
-    disallow_team_worker: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,6 +50,7 @@ class Calls:
         clock: Clock,
         in_force: InForce,
         workspace: str,
+        mode: str,
     ) -> None:
         self.flights: dict[str, Flight] = {}
         registry.leaving.calls = lambda generation: running(self.flights.values(), generation, clock)
@@ -66,6 +67,7 @@ class Calls:
         self._clock = clock
         self._in_force = in_force
         self._workspace = workspace
+        self._mode = mode
 
     async def call(self, request: CallRequest) -> CallReport:
         """Always answers, with a `Response` that says what went wrong; only cancellation is raised."""
@@ -165,6 +167,9 @@ class Calls:
         generation, _ = pick(self._registry.table, capability.id, flight.request, self._workspace)
         if generation is None:
             raise unserved(capability)
+        gate = generation.manifest.runtime_gate
+        if gate is not None:
+            gate.check(capability.id, self._mode, flight.request.caller.type)
         flight.generation, flight.pinned = generation, self._clock.monotonic()
         limits = generation.candidate.manifest.limits  # of a canary they may be tighter than those it flew by
         flight.deadline = min(flight.deadline, flight.started + limits.timeout_ms / 1000)

@@ -11,6 +11,7 @@ from typing import Any
 from evatui.kernel.admission.codes import diagnose
 from evatui.kernel.admission.policy import Policy
 from evatui.kernel.admission.render import render
+from evatui.kernel.admission.skill_adapters import barrier
 from evatui.kernel.host.credentials import Credential, Credentials
 from evatui.kernel.host.ports import AdapterPort, Setting
 from evatui.kernel.model.adapter import Adapter
@@ -30,6 +31,7 @@ from evatui.kernel.storage.tool_book import ToolBook
 __all__ = ["Providers"]
 
 _LEAVE_S = 10.0
+_UNTRUSTED = "the workspace is not trusted with it any more"
 
 
 class Providers:
@@ -47,6 +49,7 @@ class Providers:
         credentials: Credentials,
         root: Path,
         *,
+        mode: str,
         lasting: bool,
     ) -> None:
         self.book = book
@@ -61,6 +64,7 @@ class Providers:
         self._trust = trust
         self._credentials = credentials
         self._root = root
+        self._mode = mode
         self._lasting = lasting
         self._policy: Policy | None = None
         self._names: dict[str, tuple[str, ...]] = {}
@@ -100,7 +104,7 @@ class Providers:
         policy = self._policy
         if policy is None:
             return []
-        found = ((one, part_of_adapter(one, policy)) for one in self.declared if self._port.serves(one.transport))
+        found = ((one, part_of_adapter(one, policy)) for one in self.declared)
         return [(adapter, part) for adapter, part in found if part is not None]
 
     @property
@@ -118,8 +122,9 @@ class Providers:
         if held is not None:
             return "held", f"{held.diagnostics[0].code} {held.diagnostics[0].message}"
         if denied is not None:
-            return "denied", f"{denied.code} {denied.message}"
-        return "unsupported", f"this version has no transport {adapter.transport}"
+            word = "shown" if denied.reason is Reason.SCHEMA_MISSING else "denied"
+            return word, f"{denied.code} {denied.message}"
+        return "held", _UNTRUSTED
 
     def why_not(self, adapter: Adapter, name: str) -> CallFailed:
         """Why an adapter that provides ``name`` by its manifest does not answer."""
@@ -136,8 +141,8 @@ class Providers:
         if first is not None:
             message = f"{adapter.id} provides {name}, and does not serve: {first.code} {first.message}"
             return failure(ErrorKind.NOT_FOUND, message, reason=first.reason.value)
-        message = f"{adapter.id} provides {name}, but this version has no transport {adapter.transport}"
-        return failure(ErrorKind.NOT_FOUND, message, reason="never_served", transport=adapter.transport)
+        message = f"{adapter.id} provides {name}, and does not serve: {_UNTRUSTED}"
+        return failure(ErrorKind.NOT_FOUND, message, reason=Reason.APPROVAL_REQUIRED.value)
 
     # -- following the disk --------------------------------------------------------------------
 
@@ -150,7 +155,7 @@ class Providers:
         self.denied.clear()
         wanted: set[str] = {BUILTIN.id}
         for adapter in adapters:
-            if adapter.enabled and self._port.serves(adapter.transport) and not self._denied(adapter, policy):
+            if adapter.enabled and not self._denied(adapter, policy):
                 wanted.add(adapter.id)
                 self._place(adapter, policy, actor)
         for key in [key for key in self.serving if key not in wanted]:
@@ -171,11 +176,12 @@ class Providers:
         self._index()
 
     def _denied(self, adapter: Adapter, policy: Policy) -> bool:
-        if not policy.deny.id(adapter.id):
-            return False
-        found = diagnose("EVA-709", f"the policy denies the adapter {adapter.id}", Span(adapter.path))
-        self.denied[adapter.id] = render(found, {})
-        return True
+        if policy.deny.id(adapter.id):
+            found = diagnose("EVA-709", f"the policy denies the adapter {adapter.id}", Span(adapter.path))
+            self.denied[adapter.id] = render(found, {})
+        elif adapter.transport == "skill" and (barred := barrier(adapter, policy, self._mode)) is not None:
+            self.denied[adapter.id] = barred
+        return adapter.id in self.denied
 
     def _place(self, adapter: Adapter, policy: Policy, actor: Actor) -> None:
         provider = self.serving.get(adapter.id)

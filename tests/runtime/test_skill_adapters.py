@@ -1,0 +1,164 @@
+"""Skills as adapters: the text of one answers a call, where schemas, policy and runtime gate let it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from evatui.kernel.model.call import Actor, CallerType, CallRequest
+from evatui.runtime import Runtime
+from tests.runtime.conftest import ANN, call
+from tests.support.workspaces import save, tool, write
+
+Start = Callable[..., Awaitable[Runtime]]
+
+POLICY = "capabilities/policies/default.yaml"
+SKILL = "skills/review/SKILL.md"
+TEXT = "---\nname: review\ndescription: Reviews.\nversion: 2.0.0\nallowed-tools: Read, Grep\n{}---\nLook {}.\n"
+ADAPTER = """\
+id: reviewer
+version: 1.0.0
+transport: skill
+capabilities: [workflow.review]
+side_effects: none
+skill: {name: review}
+"""
+SCHEMAS = """\
+schemas:
+  workflow.review:
+    input: {type: object, required: [path]}
+    output: {type: object, required: [instructions], properties: {instructions: {type: string, maxLength: 40}}}
+"""
+
+
+def lua_skill(name: str, gate: str) -> dict[str, str]:
+    files = tool(name, "function invoke(ctx, request) return {ok = true, result = 1} end")
+    return {path: text.replace("lua_tool\n", f"lua_skill\n{gate}") for path, text in files.items()}
+
+
+@pytest.fixture
+def ground(workspace: Path) -> Path:
+    adapter = ADAPTER + SCHEMAS
+    write(workspace, {SKILL: TEXT.format("", "closely"), "capabilities/adapters/review.yaml": adapter})
+    return workspace
+
+
+async def answered(runtime: Runtime, **fields: object) -> dict:
+    report = await call(runtime, "workflow.review", {"path": "a.py"}, **fields)
+    assert report.response.ok, report.response.error
+    return dict(report.response.result)
+
+
+async def refused(runtime: Runtime, payload: object = None, actor: Actor = ANN) -> tuple[str, str, str | None]:
+    request = CallRequest("workflow.review", payload if payload is not None else {"path": "a.py"}, actor)
+    error = (await runtime.call(request)).response.error
+    assert error is not None
+    return error.kind.value, error.message, error.details.get("reason")
+
+
+async def test_a_skill_answers_with_its_text_and_says_which_version_of_it(start: Start, ground: Path) -> None:
+    runtime = await start()
+    found = await answered(runtime)
+    digest = found.pop("digest")
+    assert found == {
+        "skill": "review",
+        "version": "2.0.0",
+        "description": "Reviews.",
+        "location": SKILL,
+        "allowed_tools": ["Read", "Grep"],
+        "instructions": "Look closely.\n",
+        "payload": {"path": "a.py"},
+    }
+    record = runtime.audit.tail(1)[0]
+    assert (record["capability_id"], record["host_calls"][0]["fn"]) == ("reviewer", "adapter.skill")
+    assert record["host_calls"][0]["target"] == "review"
+    save(ground, SKILL, TEXT.format("", "again"))
+    await runtime.skills.look()
+    again = await answered(runtime)
+    assert again["instructions"] == "Look again.\n"
+    assert again["digest"] != digest
+
+
+async def test_both_ways_are_held_to_their_schemas(start: Start, ground: Path) -> None:
+    runtime = await start()
+    assert (await refused(runtime, {}))[0] == "InvalidInput"
+    save(ground, SKILL, TEXT.format("", "at everything that there is, and then once more"))
+    await runtime.skills.look()
+    kind, message, _ = await refused(runtime)
+    assert (kind, "does not fit its output schema" in message) == ("InvalidOutput", True)
+
+
+@pytest.mark.parametrize(
+    ("adapter", "policy", "eva", "code", "word", "kind"),
+    [
+        (ADAPTER, "", "", "EVA-819 error", "shown", "NotFound"),
+        (ADAPTER, "skills: {require_schema: false}\n", "", "EVA-819 warning", "shown", "NotFound"),
+        (ADAPTER.replace("[workflow.review]", "[]"), "", "", "EVA-819 error", "shown", "NotFound"),
+        (ADAPTER + SCHEMAS, "skills: {allow_kinds: [lua_skill]}\n", "", "EVA-817 error", "denied", "NotFound"),
+        (ADAPTER + SCHEMAS, "", "runtime: {mode: team}\n", "EVA-818 error", "denied", "NotFound"),
+    ],
+)
+async def test_without_schemas_policy_or_gate_it_is_shown_and_never_called(
+    start: Start, ground: Path, adapter: str, policy: str, eva: str, code: str, word: str, kind: str
+) -> None:
+    write(ground, {"capabilities/adapters/review.yaml": adapter, "eva.yaml": f"version: 1\n{eva}"})
+    write(ground, {POLICY: f"version: 1\n{policy}"})
+    runtime = await start()
+    assert (await refused(runtime))[0] == kind
+    (found,) = runtime.problems
+    assert f"{found.code} {found.level}" == code
+    (row,) = runtime.providers.declared
+    assert runtime.providers.standing(row)[0] == word
+
+
+async def test_what_cannot_be_used_does_not_answer(start: Start, ground: Path) -> None:
+    runtime = await start()
+    for front, body, kind, reason, said in (
+        ("requires_bins: no-such-program\n", "closely", "Unavailable", "missing", "lacks no-such-program"),
+        ("kind: runtime_worker\n", "closely", "PolicyDenied", "runtime_worker", "never called"),
+        ("requires_env: [\n", "closely", "NotFound", None, "is refused"),
+    ):
+        save(ground, SKILL, TEXT.format(front, body))
+        await runtime.skills.look()
+        found = await refused(runtime)
+        assert (found[0], found[2], said in found[1]) == (kind, reason, True), found
+        assert runtime.providers.serving["reviewer"].state.word == "down"
+    (ground / SKILL).unlink()
+    await runtime.skills.look()
+    assert (await refused(runtime))[1] == "there is no skill review"
+
+
+async def test_a_team_runs_what_its_gate_lets_it_and_its_workers_only_where_that_says_so(
+    start: Start, ground: Path
+) -> None:
+    worker = Actor(CallerType.SUBAGENT, "w-1")
+    gate = "runtime_gate: {allowed_modes: [team], disallow_team_worker: %s}\n"
+    write(ground, {**lua_skill("open", gate % "false"), **lua_skill("shut", gate % "true")})
+    save(ground, "capabilities/adapters/review.yaml", ADAPTER + SCHEMAS + gate % "true")
+    write(ground, {"eva.yaml": "version: 1\nruntime: {mode: team}\n"})
+    runtime = await start()
+    assert (await answered(runtime))["skill"] == "review"
+    assert (await refused(runtime, actor=worker))[::2] == ("PolicyDenied", "runtime_gate_mismatch")
+    for name, ok in (("test.open", True), ("test.shut", False)):
+        for actor, let in ((ANN, True), (worker, ok)):
+            response = (await runtime.call(replace(CallRequest(name, {}, actor)))).response
+            assert response.ok is let, (name, actor, response.error)
+    assert response.error.details["reason"] == "runtime_gate_mismatch"
+
+
+async def test_a_policy_that_allows_no_lua_skills_ends_those_that_serve(start: Start, ground: Path) -> None:
+    write(ground, lua_skill("later", "runtime_gate: {allowed_modes: [normal]}\n"))
+    runtime = await start()
+    assert (await call(runtime, "test.later", {})).response.ok
+    save(ground, POLICY, "version: 1\nskills: {allow_kinds: [workflow_skill]}\n")
+    await runtime.reloader.run(actor=ANN, explicit=True)
+    error = (await call(runtime, "test.later", {})).response.error
+    assert error is not None
+    assert (error.kind.value, error.details["reason"]) == ("Unavailable", "policy_denied")
+    (found,) = [one for one in runtime.registry.capabilities["later"].rejection.diagnostics if one.code == "EVA-413"]
+    assert found.message == "the policy denies the kind lua_skill"
+    assert json.dumps(found.to_json())
