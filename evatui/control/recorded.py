@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
@@ -10,7 +11,7 @@ from evatui.control.audit_files import read_filter, searched
 from evatui.control.operator import CommandFailed
 from evatui.control.params import Params, read_number, read_text
 from evatui.kernel.model.call import Actor
-from evatui.kernel.model.errors import ErrorKind
+from evatui.kernel.model.errors import CallFailed, ErrorKind
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.model.topic import is_topic_pattern, topic_matches
 from evatui.kernel.records.redact import redact
@@ -22,6 +23,7 @@ __all__ = ["Recorded"]
 _TAIL = 20
 _MAX_TAIL = 10_000
 _MAX_PAGE = 1_000
+_WRITTEN_WITHIN_S = 5.0
 _EVERY_TOPIC = "/**"
 
 Answer = Awaitable[dict[str, Any]]
@@ -51,6 +53,7 @@ class Recorded:
             found = [record for record in page if wanted is None or wanted.matches(record)]
             seq = page[-1]["seq"] if page else since
             return {"records": found, "seq": seq, "dropped": dropped, "more": len(records) > len(page)}
+        await self._written()
         limit = max(1, min(read_number(params, "limit") or _TAIL, _MAX_TAIL))
         last = audit.last_seq  # before the files are read: what is written meanwhile comes after it, or is found twice
         if wanted is None:
@@ -58,6 +61,13 @@ class Recorded:
         else:
             data = await asyncio.to_thread(searched, self._runtime.layout.state_dir / AUDIT_DIR, wanted, limit)
         return {**data, "seq": max([last, *(record["seq"] for record in data["records"])])}
+
+    async def _written(self) -> None:
+        """Whoever asks finds what was done before, though its record was only on its way to the log; but a disk that
+        hangs is looked at all the same."""
+        with contextlib.suppress(TimeoutError, CallFailed):
+            async with asyncio.timeout(_WRITTEN_WITHIN_S):
+                await self._runtime.registry.journal.written(lambda: None)
 
     async def _verify(self, params: Params, actor: Actor) -> dict[str, Any]:
         directory = self._runtime.layout.state_dir / AUDIT_DIR

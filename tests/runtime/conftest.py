@@ -34,5 +34,10 @@ async def start(workspace: Path) -> AsyncIterator[Callable[..., Awaitable[Runtim
         await runtime.close()
 
 
+async def records(runtime: Runtime, limit: int) -> list[dict[str, Any]]:
+    """The newest ones, with those that were only on their way to the log."""
+    return await runtime.registry.journal.written(lambda: runtime.audit.tail(limit))
+
+
 async def call(runtime: Runtime, name: str = "text.greet", payload: Any = None, **fields: Any) -> CallReport:
     return await runtime.call(CallRequest(name, {"name": "ann"} if payload is None else payload, ANN, **fields))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from evatui.kernel.model.lifecycle import State
-from tests.runtime.conftest import ANN, call
+from tests.runtime.conftest import ANN, call, records
 from tests.runtime.hands import Hands
 from tests.runtime.waiting_calls import held_call, let_go, patient, save_version, serves
 from tests.support.waiting import until
@@ -36,7 +36,7 @@ async def test_a_drain_neither_ends_early_nor_lasts_longer(start, workspace: Pat
     assert report.response.result == {"by": "one"}
     assert 0 <= report.duration_ms < 60_000
     await until(lambda: capability.live == 1)
-    assert not [r for r in runtime.audit.tail(50) if r["code"] == "capability.drained" and r["details"]["cut"]]
+    assert not [r for r in await records(runtime, 50) if r["code"] == "capability.drained" and r["details"]["cut"]]
 
 
 @HOURS

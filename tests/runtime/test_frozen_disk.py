@@ -12,7 +12,7 @@ import pytest
 
 from evatui.kernel.model.errors import ErrorKind
 from evatui.runtime import Runtime
-from tests.runtime.conftest import call
+from tests.runtime.conftest import call, records
 from tests.support.waiting import until
 from tests.support.workspaces import GREETER, MANIFEST, write
 
@@ -59,7 +59,7 @@ async def test_a_call_whose_record_hangs_is_answered_and_the_others_are_refused(
     assert done("fsfreeze", "-u", str(disk))
     await until(lambda: runtime.audit.health[0] and runtime.engine.stuck == 0)
     assert (await call(runtime)).response.ok
-    codes = [record["code"] for record in runtime.audit.tail(20)]
+    codes = [record["code"] for record in await records(runtime, 20)]
     assert codes.count("call.ok") == 3, "the one that was given up is on record after all"
     assert "audit.recovered" in codes
     await runtime.close()

@@ -15,6 +15,7 @@ from evatui.kernel.model.lifecycle import State
 from evatui.kernel.workspace.home import OperatorHome
 from evatui.kernel.workspace.layout import open_layout
 from evatui.runtime import Runtime
+from tests.runtime.conftest import records
 from tests.support.workspaces import EVERYTHING, tool, write
 
 ANN = Actor(CallerType.USER, "ann")
@@ -145,8 +146,9 @@ async def test_approval_is_bound_to_the_digest_and_takes_effect_at_once(start: S
     receipt = await runtime.approvals.approve("one", held(runtime), ANN)
     assert receipt.target is not None
     assert runtime.registry.capabilities["one"].held is None
-    assert [r["code"] for r in runtime.audit.tail(20)].count("capability.held") == 2
-    assert "capability.approved" in [r["code"] for r in runtime.audit.tail(20)]
+    codes = [record["code"] for record in await records(runtime, 20)]
+    assert codes.count("capability.held") == 2
+    assert "capability.approved" in codes
     topics = [event.topic for event in runtime.bus.since(0)[0]]
     assert topics.count("/capability/approval_required") == 2
     # narrowed and widened again: the baseline is the last grant, but these very bytes were approved

@@ -10,7 +10,7 @@ import pytest
 
 from evatui.control.orders import orders
 from evatui.kernel.model.errors import CallFailed, ErrorKind
-from tests.runtime.conftest import ANN, call
+from tests.runtime.conftest import ANN, call, records
 from tests.support.waiting import until
 from tests.support.workspaces import EVERYTHING, save, tool, write
 
@@ -93,7 +93,7 @@ async def test_state_is_carried_over_and_the_old_one_stays(runtime, workspace: P
     assert rows(runtime, 1) == {"count": (2, 2)}
     assert rows(runtime, 2) == {"count": (20, 3)}
     assert await counted(runtime) == {"value": 21, "by": 2}
-    (told,) = [row for row in await asyncio.to_thread(runtime.audit.tail, 50) if row["code"] == "state.migrated"]
+    (told,) = [row for row in await records(runtime, 50) if row["code"] == "state.migrated"]
     told = told["details"]
     assert (told["from_schema"], told["to_schema"], told["keys"], told["cut"]) == (1, 2, 1, 0)
 

@@ -16,7 +16,7 @@ from evatui.kernel.registry.rollout.probation import Probations
 from evatui.kernel.storage.database import Database
 from evatui.kernel.storage.history import History
 from evatui.kernel.storage.probation_book import ProbationBook
-from tests.runtime.conftest import ANN, call
+from tests.runtime.conftest import ANN, call, records
 from tests.runtime.hands import Hands
 from tests.support.programs import EVA
 from tests.support.workspaces import SCRIPT, save
@@ -60,7 +60,7 @@ async def test_a_version_that_two_runtimes_died_of_does_not_serve_until_somebody
     assert "quarantined" in marks(capability)
     (change,) = (await runtime.reloader.plan()).changes
     assert [(found.code, found.reason) for found in change.diagnostics] == [("EVA-605", "quarantined")]
-    assert "capability.quarantined" in [row["code"] for row in runtime.audit.tail(20)]
+    assert "capability.quarantined" in [row["code"] for row in await records(runtime, 20)]
     await runtime.operations.retry("greet", ANN)
     assert (await call(runtime)).response.result["by"] == "two"
 
