@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import gc
 import os
+import tempfile
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -26,9 +28,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(autouse=True, scope="session")
-def _nobodys_configuration(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """What the person who runs the tests has set up for themselves plays no part in them."""
+def _nobodys_configuration(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What the person who runs the tests has set up for themselves plays no part in them.
+
+    Where the folders of the tests have names too long for a Unix socket, it lies in one with a short name.
+    """
     os.environ["EVA_CONFIG_DIR"] = str(tmp_path_factory.mktemp("config"))
     os.environ["EVA_DATA_DIR"] = str(tmp_path_factory.mktemp("data"))
     for name in ("EVA_TRUST", "EVA_PARENT_PROFILE", "EVA_SKILLS_PATH", "OCTOS_SKILLS_PATH"):
         os.environ.pop(name, None)
+    with tempfile.TemporaryDirectory(prefix="eva") as short:
+        os.environ["XDG_RUNTIME_DIR"] = short
+        yield

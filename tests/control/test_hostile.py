@@ -27,8 +27,8 @@ METRICS = b'{"id": 1, "method": "run", "params": {"command": "metrics"}}\n'
 
 
 @pytest.fixture
-def socket(tmp_path: Path, holder: LocalOperator) -> Path:
-    return tmp_path / "ws/.eva/control.sock"
+def socket(holder: LocalOperator) -> Path:
+    return Path(holder.kernel.address)
 
 
 class Client:

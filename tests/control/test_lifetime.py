@@ -15,6 +15,7 @@ from evatui.control.opening import OpenMode
 from evatui.control.operator import CommandFailed, Operator
 from evatui.control.snapshot import Cursor
 from evatui.kernel.model.errors import ErrorKind
+from evatui.kernel.workspace.lock import holder_of
 from tests.control.crowd import opened
 from tests.support.waiting import until
 
@@ -76,7 +77,10 @@ async def test_a_reader_writes_nothing_into_the_workspace(workspace: Path) -> No
     assert sorted(workspace.rglob("*")) == before
 
 
-async def test_a_command_of_the_moment_keeps_no_reader_out_and_the_next_one_in_line(workspace: Path) -> None:
+async def test_a_command_of_the_moment_keeps_no_reader_out_and_the_next_one_in_line(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evatui.control.kernel.LOCK_WAIT_S", 60.0)
     first = await opened(workspace, OpenMode.WRITE)
     reader = await opened(workspace, OpenMode.READ)
     assert (await reader.run("status"))["runtime"] is None
@@ -94,7 +98,7 @@ async def test_a_runtime_that_is_just_ending_is_not_asked_any_more(holder: Local
     call = asyncio.create_task(holder.run("capability.call", name="test.spin", payload={}))
     await until(lambda: holder.kernel.in_flight)
     ending = asyncio.create_task(holder.close())
-    await until(lambda: not (workspace / ".eva/control.sock").exists())
+    await until(lambda: not Path(holder.kernel.address).exists())
     reader = await opened(workspace, OpenMode.READ)
     assert (await reader.run("status"))["runtime"] is None
     await reader.close()
@@ -141,7 +145,10 @@ async def test_a_runtime_whose_state_folder_was_deleted_goes_on_in_a_new_one(
     monkeypatch.setattr("evatui.control.kernel.LOCK_WAIT_S", 0.0)
     await holder.run("capability.drain", id="spin")
     shutil.rmtree(workspace / ".eva")
-    await until((workspace / ".eva/control.sock").exists)
+    lost = [".eva/lock", ".eva/state.db", ".eva/store/content.db"]
+    while [problem["spans"][0]["file"] for problem in (await holder.run("status"))["problems"]] != lost:
+        await asyncio.sleep(0.01)
+    await until(lambda: holder_of(workspace / ".eva") and Path(holder.kernel.address).exists())
     attached = await opened(workspace, OpenMode.ATTACH)
     data = await attached.run("capability.call", name="text.greet", payload={"name": "bob"})
     assert data["response"]["ok"]
@@ -149,8 +156,6 @@ async def test_a_runtime_whose_state_folder_was_deleted_goes_on_in_a_new_one(
     status = await attached.run("status")
     assert status["audit"]["word"] == "damaged"
     assert {problem["code"] for problem in status["problems"]} == {"EVA-119"}
-    lost = [problem["spans"][0]["file"] for problem in status["problems"]]
-    assert lost == [".eva/lock", ".eva/state.db", ".eva/store/content.db"]
     assert "EVA-119" in {d.code for row in (await attached.snapshot(Cursor())).rejections for d in row.diagnostics}
     await attached.close()
     with pytest.raises(CommandFailed):

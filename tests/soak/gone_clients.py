@@ -89,7 +89,7 @@ async def kill_clients(kills: int, seed: int) -> Report:
         assert isinstance(holder, LocalOperator)
         try:
             with mock.patch("evatui.control.server._MAX_PEERS", _ROOM):
-                return await _killed(holder, root / ".eva/control.sock", kills, random.Random(seed))
+                return await _killed(holder, Path(holder.kernel.address), kills, random.Random(seed))
         finally:
             holder.kernel.cut()
             await holder.close()
