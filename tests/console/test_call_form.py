@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -43,11 +44,9 @@ def payloads(it: Console) -> list[Any]:
 
 
 async def until_said(it: Console, said: str) -> None:
-    for _ in range(200):
-        if said in it.screen:
-            return
-        await it.pilot.pause(0.02)
-    raise AssertionError(it.screen)
+    async with asyncio.timeout(60):
+        while said not in it.screen:
+            await it.pilot.pause(0.02)
 
 
 async def test_fields_make_the_payload_and_the_line_under_them_follows(console: OpenConsole) -> None:

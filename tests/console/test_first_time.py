@@ -37,7 +37,7 @@ class Person:
         return "\n".join("".join(segment.text for segment in strip) for strip in strips)
 
     async def sees(self, *said: str) -> None:
-        end = asyncio.get_running_loop().time() + 30
+        end = asyncio.get_running_loop().time() + 60
         while not all(word in self.screen for word in said):
             assert asyncio.get_running_loop().time() < end, f"{said} in\n{self.screen}"
             await self.pilot.pause(0.01)

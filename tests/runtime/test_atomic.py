@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evatui.kernel.model.lifecycle import State
+from evatui.kernel.registry import together
 from evatui.kernel.registry.table import Table
 from evatui.runtime import Runtime
 from tests.runtime.conftest import ANN, call
@@ -93,7 +94,8 @@ def test_a_defect_at_any_step_leaves_what_served(steps: list[str], sets: list[tu
         finally:
             await runtime.close()
 
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:
+        patched.setattr(together, "TOGETHER_SECONDS", 60)
         asyncio.run(main(Path(folder)))
 
 
@@ -190,7 +192,7 @@ async def test_fifty_swaps_under_load_lose_double_and_mix_nothing(start, workspa
             save(workspace, "capabilities/tools/greet.lua", VERSION.format(n=n))
         else:
             script.write_text(VERSION.format(n=n))
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while (await call(runtime)).response.result["text"] != f"v{n}":
                 await asyncio.sleep(0.001)
     stop.set()

@@ -83,7 +83,7 @@ async def test_a_call_that_is_given_up_before_it_is_written_down_is_on_record_on
 
     monkeypatch.setattr("evatui.kernel.lua.ending.GRACE_S", 0.02)
     monkeypatch.setattr("evatui.kernel.registry.calls.interpret", slow)
-    write(workspace, tool("echo", ECHO, limits="{timeout_ms: 200}"))
+    write(workspace, tool("echo", ECHO, limits="{timeout_ms: 1000}"))
     runtime = await start()
     report = await call(runtime, "test.echo", GIVEN)
     assert (report.response.error.kind, report.response.error.details["ran"]) == (ErrorKind.AUDIT_UNAVAILABLE, True)

@@ -61,7 +61,8 @@ async def says(runtime: Runtime, name: str) -> str:
     return str(response.result["by"]) if response.ok else str(response.error.kind)
 
 
-async def test_what_came_together_takes_effect_together(start, three: Path) -> None:
+async def test_what_came_together_takes_effect_together(start, three: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(together, "TOGETHER_SECONDS", 60)
     runtime = await start()
     seen = tables(runtime)
     for name in NAMES:
@@ -91,7 +92,7 @@ async def test_what_is_slow_to_come_up_holds_up_the_others_for_a_moment(
     for name in NAMES:
         save(three, f"capabilities/tools/{name}.lua", script("new"))
     ending = asyncio.create_task(runtime.reloader.run(actor=ANN, explicit=True))
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while [await says(runtime, name) for name in NAMES] != ["old", "new", "new"]:
             await asyncio.sleep(0.005)
     go.set()
@@ -99,7 +100,10 @@ async def test_what_is_slow_to_come_up_holds_up_the_others_for_a_moment(
     assert await says(runtime, "a") == "new"
 
 
-async def test_a_capability_under_another_id_leaves_no_instant_without_a_provider(start, three: Path) -> None:
+async def test_a_capability_under_another_id_leaves_no_instant_without_a_provider(
+    start, three: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(together, "TOGETHER_SECONDS", 60)
     runtime = await start()
     seen = tables(runtime)
     (three / "capabilities/a.yaml").unlink()
