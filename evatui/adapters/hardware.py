@@ -7,6 +7,7 @@ from typing import Any
 from evatui.hardware.device import Device
 from evatui.hardware.dialect import Dialect
 from evatui.hardware.hardware import Hardware
+from evatui.hardware.hotplug import hotplug_of
 from evatui.hardware.lifecycle import HELD, DeviceState
 from evatui.hardware.matching import match_of
 from evatui.hardware.station import Owner
@@ -17,10 +18,13 @@ from evatui.kernel.model.errors import ErrorKind, failure
 from evatui.kernel.model.permissions import covers_name
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.model.tools import ServerInfo
+from evatui.kernel.registry.providers.circuit import Rate
 
 __all__ = ["HardwareWay"]
 
 _SETTLE_S = 3.0
+_RATE, _BURST = 20, 2
+"""Calls a second of each capability where its manifest does not say how many, and twice as many at once."""
 _MARGIN_S = 0.02
 """The device's own deadline comes first: a call that is cut from outside costs the open connection."""
 
@@ -33,13 +37,15 @@ class HardwareWay:
 
     def __init__(self, adapter: Adapter, hardware: Hardware) -> None:
         self._hardware = hardware
+        self._rates: dict[str, Rate] = {}
         self._speaks_for(adapter)
 
     def _speaks_for(self, adapter: Adapter) -> None:
         self._adapter = adapter
         self._match = match_of(adapter.block)
         self._name = self._match.logical_id
-        self._dialect = Dialect(adapter.block["protocol"])
+        block = adapter.block
+        self._dialect = Dialect(block["protocol"], block["driver"]["kind"], hotplug_of(block["hotplug"]))
         self._hardware.expect(adapter.id, self._match, self._dialect)
 
     @property
@@ -65,6 +71,11 @@ class HardwareWay:
         if any(covers_name(entry, invocation.capability) for entry in self._hardware.rules.denied):
             message = f"the policy denies {invocation.capability} of every device"
             raise NotSent(ErrorKind.POLICY_DENIED, message, retryable=False)
+        per_s = self._adapter.limits.rate_per_s or _RATE
+        rate = self._rates.setdefault(invocation.capability, Rate(self._hardware.clock, _BURST))
+        if not rate.take(per_s):
+            message = f"{self._name} takes {per_s} calls of {invocation.capability} a second"
+            raise NotSent(ErrorKind.DEVICE_RATE_LIMITED, message, retry_after_ms=max(1, 1_000 // per_s))
         return f"{self._name} {invocation.capability}"
 
     async def invoke(self, invocation: Invocation) -> Any:

@@ -87,7 +87,7 @@ def release(settings: Settings, key: str, force: bool) -> Answer:
 @click.argument("fault")
 @click.pass_obj
 def simulate(settings: Settings, name: str, fault: str) -> Answer:
-    """Script what a simulated device (scale, relay, scanner) does, until it is told otherwise.
+    """Script what a simulated device (scale, relay, scanner, panel) does, until it is told otherwise.
 
     FAULT is none, unplug, flap, mute, garbage, partial, slow, twin, denied or busy.
     """

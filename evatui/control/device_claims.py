@@ -12,7 +12,6 @@ from evatui.hardware.device import Device
 from evatui.hardware.hardware import Hardware
 from evatui.hardware.holder import Holder, foreign_holder
 from evatui.hardware.lifecycle import HELD, DeviceState
-from evatui.hardware.sighting import Bus
 from evatui.hardware.simulators.faults import Fault
 from evatui.hardware.simulators.simulators import Simulators
 from evatui.hardware.trouble import Trouble
@@ -21,8 +20,6 @@ from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.text import clean_line
 
 __all__ = ["claimed", "planned", "released", "scripted"]
-
-_OPENED_BY = {Bus.SERIAL, Bus.SIM}
 
 
 async def planned(hardware: Hardware, device: Device) -> dict[str, Any]:
@@ -103,9 +100,7 @@ def _steps(hardware: Hardware, device: Device, holder: Holder | None) -> Iterato
         yield _step("other programs", False, said, f"end pid {holder.pid}, or wait for it")
     else:
         yield _step("other programs", True, "none that can be seen has it open")
-    opens = device.identity.sighting.bus in _OPENED_BY
-    said = "is open" if state in HELD else "not tried: a plan opens nothing"
-    yield _step("open", opens and there, said if opens else "HID devices are listed and named, but not opened yet")
+    yield _step("open", there, "is open" if state in HELD else "not tried: a plan opens nothing")
 
 
 def _step(name: str, ok: bool, detail: str, fix: str = "") -> dict[str, Any]:

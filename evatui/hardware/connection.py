@@ -10,9 +10,11 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from evatui.hardware.dialect import Dialect, Line
+from evatui.hardware.dialect import Dialect
 from evatui.hardware.framing import FrameTooLarge
-from evatui.hardware.port import Port
+from evatui.hardware.ports.hid_port import FULL
+from evatui.hardware.ports.wire import Wire
+from evatui.hardware.tap import Tap
 from evatui.hardware.trouble import Trouble
 from evatui.kernel.model.errors import ErrorKind
 
@@ -24,13 +26,12 @@ T = TypeVar("T")
 class Connection:
     """For one loop. After a `Trouble` it is broken, and of no more use than to be closed."""
 
-    def __init__(self, reach: Callable[[], tuple[str, Callable[[], None]]], line: Line) -> None:
-        """``reach`` gives what opens the device, and what lets go of that; it is called in the thread."""
-        self._reach = reach
-        self._line = line
+    def __init__(self, opener: Callable[[], Wire], tap: Tap) -> None:
+        """``opener`` is called in the thread; ``tap`` hears what is said."""
+        self._opener = opener
+        self._tap = tap
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="eva-device")
-        self._port: Port | None = None
-        self._let_go: Callable[[], None] = _nothing
+        self._wire: Wire | None = None
         self._given_up = threading.Event()
         self._number = 0
 
@@ -42,15 +43,16 @@ class Connection:
         if dialect.handshake is not None:
             await self._in_thread(self._greet, dialect)
 
-    async def ask(self, dialect: Dialect, capability: str, payload: Any, left_s: float) -> Any:
-        """The answer of the device. A cancelled one is given up, and breaks the connection."""
-        return await self._in_thread(self._ask, dialect, capability, payload, time.monotonic() + left_s)
+    async def ask(self, dialect: Dialect, capability: str, payload: Any, left_s: float, epoch: int) -> Any:
+        """The answer of the device, asked under the lease of that number. A cancelled one is given up, and breaks the
+        connection."""
+        return await self._in_thread(self._ask, dialect, capability, payload, time.monotonic() + left_s, epoch)
 
     def give_up(self) -> None:
         """Whatever is under way ends, at once as far as the system lets it; it is closed in the background."""
         self._given_up.set()
-        if self._port is not None:
-            self._port.cancel()
+        if self._wire is not None:
+            self._wire.cancel()
         with contextlib.suppress(RuntimeError):  # it was given up before
             self._thread.submit(self._close)
         self._thread.shutdown(wait=False)
@@ -75,55 +77,68 @@ class Connection:
     # -- in the thread -------------------------------------------------------------------------
 
     def _open(self) -> None:
-        path, self._let_go = self._reach()
-        try:
-            self._port = Port(path, self._line)
-        except Trouble:
-            self._let_go()
-            self._let_go = _nothing
-            raise
+        self._wire = self._opener()
+        self._tap.lines = self._wire.lines()
 
     def _close(self) -> None:
-        if self._port is not None:
-            self._port.close()
-        self._let_go()
+        if self._wire is not None:
+            self._wire.close()
 
     def _greet(self, dialect: Dialect) -> None:
         assert dialect.handshake is not None
         said, expected = dialect.handshake
         try:
-            frame = self._exchange(dialect, said, time.monotonic() + dialect.handshake_s, lambda frame: frame)
+            frame = self._exchange(dialect, said, time.monotonic() + dialect.handshake_s, lambda frame: frame, 0)
         except Trouble as trouble:
             if trouble.kind is ErrorKind.DEVICE_DISCONNECTED:
                 raise
             raise Trouble(
                 ErrorKind.DEVICE_HANDSHAKE_FAILED, f"its greeting: {trouble.message}", retryable=True
             ) from None
-        if not frame.startswith(expected.encode()):
+        if not frame.startswith(expected):
             message = "another device answers than the manifest describes"
             raise Trouble(ErrorKind.DEVICE_HANDSHAKE_FAILED, message)
 
-    def _ask(self, dialect: Dialect, capability: str, payload: Any, until: float) -> Any:
+    def _ask(self, dialect: Dialect, capability: str, payload: Any, until: float, epoch: int) -> Any:
         self._number = number = self._number + 1
         said = dialect.request(capability, payload, number)
-        return self._exchange(dialect, said, until, lambda frame: dialect.answer(frame, number))
+        return self._exchange(dialect, said, until, lambda frame: dialect.answer(frame, number), epoch)
 
-    def _exchange(self, dialect: Dialect, said: bytes, until: float, take: Callable[[bytes], Any]) -> Any:
-        port, framer = self._port, dialect.framer()
-        if port is None or self._given_up.is_set():
+    def _exchange(self, dialect: Dialect, said: bytes, until: float, take: Callable[[bytes], Any], epoch: int) -> Any:
+        wire, tap = self._wire, self._tap
+        if wire is None or self._given_up.is_set():
             raise _gone()
-        port.discard()
-        port.write(said)
-        while time.monotonic() < until and not self._given_up.is_set():
-            try:
-                frames = framer.feed(port.read(until))
-            except FrameTooLarge:
-                message = "the device sent more than a message may have"
-                raise Trouble(ErrorKind.DEVICE_FRAME_TOO_LARGE, message, sent=True) from None
-            for frame in frames:
-                taken = take(frame)
-                if taken is not None:
-                    return taken
+        if wire.packets is not dialect.packets:
+            message = "its manifest does not say hid_report of a HID device, or says it of another"
+            raise Trouble(ErrorKind.DEVICE_PROTOCOL_ERROR, message)
+        dropped = wire.discard()
+        tap.discarded(dropped, full=wire.packets and dropped >= FULL)
+        tap.sent(said, epoch)
+        wire.write(said)
+        try:
+            return self._answer(wire, dialect, until, take, epoch)
+        finally:
+            tap.lines = wire.lines()
+
+    def _answer(self, wire: Wire, dialect: Dialect, until: float, take: Callable[[bytes], Any], epoch: int) -> Any:
+        framer, heard = dialect.framer(), b""
+        try:
+            while time.monotonic() < until and not self._given_up.is_set():
+                said = wire.read(until)
+                heard += said
+                frames = framer.feed(said)
+                if frames:
+                    self._tap.received(heard, epoch)
+                    heard = b""
+                for frame in frames:
+                    taken = take(frame)
+                    if taken is not None:
+                        return taken
+        except FrameTooLarge:
+            message = "the device sent more than a message may have"
+            raise Trouble(ErrorKind.DEVICE_FRAME_TOO_LARGE, message, sent=True) from None
+        finally:
+            self._tap.received(heard, epoch)
         if self._given_up.is_set():
             raise _gone(sent=True)
         raise Trouble(ErrorKind.TIMEOUT, "the device has not answered in time", sent=True)
@@ -131,10 +146,6 @@ class Connection:
 
 def _gone(*, sent: bool = False) -> Trouble:
     return Trouble(ErrorKind.DEVICE_DISCONNECTED, "the device was let go of", retryable=not sent, sent=sent)
-
-
-def _nothing() -> None:
-    """There is nothing behind the port."""
 
 
 def _forget(doing: asyncio.Future[Any]) -> None:

@@ -8,10 +8,11 @@ from typing import Final
 
 from evatui.hardware.identity import Identity
 from evatui.hardware.lifecycle import HELD, JUDGED, THERE, DeviceState, check_edge
+from evatui.hardware.moment import Moment
 from evatui.hardware.rules import Verdict
 from evatui.kernel.storage.device_book import KeptDevice, Link
 
-__all__ = ["DEBOUNCE_S", "PATIENCE_S", "TTL_S", "Change", "Device", "Moment"]
+__all__ = ["DEBOUNCE_S", "PATIENCE_S", "TTL_S", "Change", "Device"]
 
 DEBOUNCE_S: Final = 0.3
 """Whatever is plugged in shakes for a moment."""
@@ -22,14 +23,6 @@ PATIENCE_S: Final = 2.0
 _MISSES = 2
 """A single look may miss a device that is there."""
 _MAX_LINKS = 32
-
-
-@dataclass(frozen=True, slots=True)
-class Moment:
-    """Seconds that only go forward, and the same moment as RFC 3339."""
-
-    monotonic: float
-    at: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from evatui.hardware.framing import Delimited, Fixed, Framer, LengthPrefixed, Lines
+from evatui.hardware.framing import Delimited, Fixed, Framer, LengthPrefixed, Lines, Whole
+from evatui.hardware.hotplug import Hotplug
 from evatui.hardware.trouble import Trouble
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.text import clean
@@ -18,24 +19,29 @@ __all__ = ["PLAIN", "Dialect", "Line"]
 _PLACEHOLDER: Final = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _WORD: Final = re.compile(r"[A-Za-z0-9_.+-]{1,64}", re.ASCII)
 _MAX_TEXT: Final = 4_096
+_LEVELS: Final = {"on": True, "off": False, "keep": None}
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """How the port is set; ``dtr`` is None where it is left as the system has it when it opens a port."""
+    """How the port is set; ``dtr`` and ``rts`` are None where they are left as the system has them when it opens a
+    port. ``driver`` is the library that opens a HID device, where it is to be another one than looks for them."""
 
     baud_rate: int = 9_600
     data_bits: int = 8
     parity: str = "none"
     stop_bits: int = 1
     dtr: bool | None = None
+    rts: bool | None = None
+    driver: str = "auto"
 
 
 class Dialect:
-    """``block`` is the ``protocol`` of a manifest."""
+    """``block`` is the ``protocol`` of a manifest; ``driver`` and ``hotplug`` are what it says besides."""
 
-    def __init__(self, block: Mapping[str, Any]) -> None:
+    def __init__(self, block: Mapping[str, Any], driver: str = "auto", hotplug: Hotplug | None = None) -> None:
         self._block = block
+        self.hotplug = hotplug or Hotplug()
         self._kind = str(block["kind"])
         self._commands: Mapping[str, str] = block["commands"]
         self._ending = str(block["terminator"]).encode()
@@ -43,30 +49,46 @@ class Dialect:
         self._size = int(block["frame_bytes"])
         self._prefix = int(block["length_bytes"])
         self._delimiter = str(block["delimiter"]).encode()
-        dtr = block["dtr_on_open"]
+        self._report = int(block["report_id"])
+        answers = block["answer_report_id"]
+        self._answers = self._report if answers is None else int(answers)
         self.line = Line(
             block["baud_rate"],
             block["data_bits"],
             block["parity"],
             block["stop_bits"],
-            {"on": True, "off": False}.get(dtr),
+            _LEVELS[block["dtr_on_open"]],
+            _LEVELS[block["rts_on_open"]],
+            driver,
         )
-        self.handshake: tuple[bytes, str] | None = None
+        self.handshake: tuple[bytes, bytes] | None = None
+        """What is sent, and how the answer begins."""
         if block["handshake"] is not None:
-            self.handshake = (self._framed(block["handshake"]["send"].encode()), block["handshake"]["expect"])
+            said, expected = block["handshake"]["send"], block["handshake"]["expect"]
+            if self.packets:
+                self.handshake = (self._framed(_bytes(said, {})), bytes([self._answers]) + _bytes(expected, {}))
+            else:
+                self.handshake = (self._framed(said.encode()), expected.encode())
         self.handshake_s = block["handshake_timeout_ms"] / 1000
 
     def is_same(self, other: Dialect) -> bool:
         """Then what is open need not be opened anew."""
-        return self._block == other._block
+        return self._block == other._block and self.line == other.line
 
     @property
     def numbers_answers(self) -> bool:
         """Does an answer say which request it is for? Then a late one is known as such."""
         return self._kind == "line_json"
 
+    @property
+    def packets(self) -> bool:
+        """Is it spoken in whole reports, as HID devices are?"""
+        return self._kind == "hid_report"
+
     def framer(self) -> Framer:
         match self._kind:
+            case "hid_report":
+                return Whole()
             case "fixed":
                 return Fixed(self._size)
             case "delimiter":
@@ -83,6 +105,8 @@ class Dialect:
         template = self._commands.get(capability)
         if template is None:
             raise Trouble(ErrorKind.NOT_FOUND, f"its manifest has no command for {capability}")
+        if self.packets:
+            return self._framed(_bytes(template, payload))
         return self._framed(_PLACEHOLDER.sub(lambda found: _word(payload, found[1]), template).encode())
 
     def answer(self, frame: bytes, number: int) -> Any:
@@ -91,10 +115,14 @@ class Dialect:
             return _json(frame, number)
         if self._kind == "line_text":
             return {"text": _text(frame)}
+        if self.packets:
+            return {"report_id": frame[0], "hex": frame[1:].hex()} if frame[0] == self._answers else None
         return {"hex": frame.hex()}
 
     def _framed(self, said: bytes) -> bytes:
         match self._kind:
+            case "hid_report":
+                return bytes([self._report]) + said
             case "fixed":
                 return said
             case "delimiter":
@@ -102,6 +130,18 @@ class Dialect:
             case "length_prefixed":
                 return len(said).to_bytes(self._prefix, "big") + said
         return said + self._ending
+
+
+def _bytes(template: str, payload: Mapping[str, Any]) -> bytes:
+    """Of hexadecimal digits in pairs, and ``{key}`` for a byte of the payload."""
+    return bytes.fromhex(_PLACEHOLDER.sub(lambda found: f"{_byte(payload, found[1]):02x}", template))
+
+
+def _byte(payload: Mapping[str, Any], name: str) -> int:
+    value = payload.get(name)
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= 255:
+        raise Trouble(ErrorKind.INVALID_INPUT, f"{name} must be a whole number from 0 to 255")
+    return value
 
 
 def _word(payload: Mapping[str, Any], name: str) -> str:
@@ -145,6 +185,9 @@ PLAIN: Final = Dialect(
         "parity": "none",
         "stop_bits": 1,
         "dtr_on_open": "keep",
+        "rts_on_open": "keep",
+        "report_id": 0,
+        "answer_report_id": None,
         "handshake": None,
         "handshake_timeout_ms": 2_000,
     }

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from evatui.hardware.device import Change, Device, Moment
+from evatui.hardware.device import Change, Device
 from evatui.hardware.identity import Identity, identify
 from evatui.hardware.lifecycle import DeviceState
 from evatui.hardware.matching import Match, named
+from evatui.hardware.moment import Moment
 from evatui.hardware.rules import Rules
 from evatui.hardware.sighting import Sighting
 from evatui.kernel.storage.device_book import KeptDevice

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Protocol
 
-__all__ = ["Delimited", "Fixed", "FrameTooLarge", "Framer", "LengthPrefixed", "Lines"]
+__all__ = ["Delimited", "Fixed", "FrameTooLarge", "Framer", "LengthPrefixed", "Lines", "Whole"]
 
 
 class FrameTooLarge(Exception):
@@ -74,6 +74,14 @@ class LengthPrefixed:
             frames.append(self._rest[self.width : self.width + size])
             self._rest = self._rest[self.width + size :]
         return frames
+
+
+@dataclass(slots=True)
+class Whole:
+    """Each piece is a message: a HID device sends nothing else."""
+
+    def feed(self, data: bytes) -> list[bytes]:
+        return [data] if data else []
 
 
 def _within(framer: Lines | Delimited, frames: list[bytes]) -> list[bytes]:

@@ -9,13 +9,16 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
-from evatui.hardware.device import Change, Device, Moment
+from evatui.hardware.device import Change, Device
 from evatui.hardware.dialect import Dialect
 from evatui.hardware.fleet import Fleet
 from evatui.hardware.lifecycle import DeviceState
 from evatui.hardware.matching import Match
+from evatui.hardware.moment import Moment
 from evatui.hardware.rules import Rules, rules_of
+from evatui.hardware.sighting import Bus
 from evatui.hardware.sources.looking import Look, Looking
+from evatui.hardware.sources.noticing import Noticing
 from evatui.hardware.sources.source import Source
 from evatui.hardware.station import Lease
 from evatui.hardware.telling import Telling
@@ -29,6 +32,11 @@ from evatui.kernel.storage.device_book import Binding, Claim, DeviceBook
 __all__ = ["Hardware", "SourceHealth"]
 
 POLL_S: Final = 0.5
+_HINTS_S: Final = (0.02, 0.1)
+"""How soon it is looked where something was noticed: for what came, and again for what went, since one look that misses
+a device is not enough."""
+_NODES: Final = (Bus.SERIAL, Bus.HID)
+"""Devices of these have nodes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +62,9 @@ class Hardware:
         policy: Callable[[], Policy | None],
         telling: Telling,
         clock: Clock,
+        folder: str = "/dev",
     ) -> None:
+        """``folder`` is where nodes of devices come and go."""
         self.fleet = Fleet(self._told)
         self.using = Using(sources, lambda: self.fleet.devices, self.judge, telling, lambda: self.now)
         self.using.ended = self._unclaim
@@ -63,16 +73,23 @@ class Hardware:
         self._book = book
         self._policy = policy
         self._telling = telling
-        self._clock = clock
+        self.clock = clock
         self._tasks: list[asyncio.Task[None]] = []
         self._kicks = {source.name: asyncio.Event() for source in sources}
         self._news = asyncio.Event()
         self._opening: asyncio.Task[None] | None = None
         self._unwritten: dict[str, Device] = {}
+        self._noticing = Noticing(folder, self._noticed)
+        self._hints: list[asyncio.TimerHandle] = []
 
     @property
     def sources(self) -> list[SourceHealth]:
         return list(self._health.values())
+
+    @property
+    def addresses(self) -> list[str]:
+        """Of the network, that adapters name."""
+        return sorted({match.address for match in list(self.fleet.matches.values()) if match.address})
 
     @property
     def rules(self) -> Rules:
@@ -81,7 +98,7 @@ class Hardware:
 
     @property
     def now(self) -> Moment:
-        return Moment(self._clock.monotonic(), rfc3339(self._clock.now()))
+        return Moment(self.clock.monotonic(), rfc3339(self.clock.now()))
 
     async def open(self) -> None:
         """From now on the sources look, again and again. Idempotent. Raises `StorageError`."""
@@ -101,6 +118,7 @@ class Hardware:
             self._telling.orphan(orphan)
         self.fleet.remember(kept, {one.fingerprint: one.logical_id for one in bindings})
         self._tasks = [asyncio.create_task(self._follow(looking)) for looking in self._lookings]
+        self._noticing.open()
 
     async def settled(self, within_s: float) -> bool:
         """Waits until each source has looked once, and what it saw has settled; False after ``within_s``."""
@@ -114,11 +132,16 @@ class Hardware:
         return True
 
     async def rescan(self, within_s: float) -> bool:
-        """Looks now, and waits as `settled` does."""
-        for name, health in self._health.items():
-            self._health[name] = SourceHealth(name, health.bus)
-            self._kicks[name].set()
+        """Looks now, and waits as `settled` does; what could not be opened may be tried again."""
+        self.using.retry()
+        self._look_again(*Bus)
         return await self.settled(within_s)
+
+    def _look_again(self, *buses: Bus) -> None:
+        for name, health in self._health.items():
+            if health.bus in buses:
+                self._health[name] = SourceHealth(name, health.bus)
+        self._kick(*buses)
 
     async def bind(self, device: Device, logical_id: str, actor: str) -> None:
         """From now on ``device`` is ``logical_id``. Raises `StorageError`."""
@@ -135,8 +158,11 @@ class Hardware:
 
     def expect(self, adapter_id: str, match: Match, dialect: Dialect) -> None:
         """From now on an adapter speaks for the device that it describes."""
+        new = match.address and match.address not in self.addresses
         self.fleet.matches[adapter_id] = match
         self.using.speaks(match.logical_id, dialect)
+        if new:
+            self._look_again(Bus.REMOTE)
         self.judge()
 
     def forget(self, adapter_id: str, match: Match, dialect: Dialect) -> None:
@@ -174,12 +200,26 @@ class Hardware:
         self._telling.later(forget)
 
     async def close(self) -> None:
+        self._noticing.close()
+        for hint in self._hints:
+            hint.cancel()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self.using.close()
         for looking in self._lookings:
             looking.close()
+
+    def _noticed(self) -> None:
+        if not self._hints:  # one round of looks is for all that comes meanwhile, and the next for what comes later
+            loop = asyncio.get_running_loop()
+            self._hints = [loop.call_later(wait, self._kick, *_NODES) for wait in _HINTS_S]
+            self._hints.append(loop.call_later(_HINTS_S[-1], self._hints.clear))
+
+    def _kick(self, *buses: Bus) -> None:
+        for name, health in self._health.items():
+            if health.bus in buses:
+                self._kicks[name].set()
 
     def _is_settled(self) -> bool:
         looked = all(health.looked or not health.looking for health in self._health.values())
@@ -197,7 +237,7 @@ class Hardware:
             self._news.set()
             self._write()
             due = self.fleet.due
-            wait = POLL_S if due is None else min(POLL_S, max(0.0, due - self._clock.monotonic()) + 0.001)
+            wait = POLL_S if due is None else min(POLL_S, max(0.0, due - self.clock.monotonic()) + 0.001)
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(kick.wait(), wait)
 

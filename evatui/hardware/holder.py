@@ -6,9 +6,11 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from evatui.hardware.trouble import Trouble
+from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.text import clean_line
 
-__all__ = ["Holder", "foreign_holder"]
+__all__ = ["Holder", "foreign_holder", "refuse_foreign_holder"]
 
 _PROC = Path("/proc")
 
@@ -30,6 +32,15 @@ def foreign_holder(path: str) -> Holder | None:
         if pid != os.getpid() and _has_open(pid, node):
             return Holder(pid, _program(pid))
     return None
+
+
+def refuse_foreign_holder(path: str) -> None:
+    """Raises `Trouble` ``DeviceBusy``, which names it."""
+    holder = foreign_holder(path)
+    if holder is not None:
+        message = f"pid {holder.pid} ({holder.program}) has the device open"
+        named = {"pid": holder.pid, "program": holder.program}
+        raise Trouble(ErrorKind.DEVICE_BUSY, message, retryable=True, holder=named)
 
 
 def _has_open(pid: int, node: os.stat_result) -> bool:

@@ -20,7 +20,8 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]")
 
 
 class Strength(StrEnum):
-    """How sure it is that a key means one device: ``weak`` is a place that anything can be plugged into."""
+    """How sure it is that a key means one device: ``weak`` is a place that anything can be plugged into, and ``bound``
+    one of which a person has said what is there."""
 
     STRONG = "strong"
     WEAK = "weak"
@@ -44,6 +45,8 @@ class Identity:
     doubt: str = ""
     cloned: bool = False
     """Another device that is there shows the same serial number."""
+    alike: bool = False
+    """Another device that is there shows all that it shows."""
 
 
 def identify(sightings: Iterable[Sighting], bindings: Mapping[str, str]) -> tuple[Identity, ...]:
@@ -81,6 +84,8 @@ def identify(sightings: Iterable[Sighting], bindings: Mapping[str, str]) -> tupl
 def _strength(one: Sighting, trusted: bool, bound: str | None) -> Strength:
     if one.simulated:
         return Strength.SIMULATED
+    if one.bus is Bus.REMOTE:
+        return Strength.BOUND
     if trusted:
         return Strength.STRONG
     return Strength.BOUND if bound else Strength.WEAK
@@ -102,12 +107,15 @@ def _in_doubt(identity: Identity, why: str) -> Identity:
         sighting=identity.sighting,
         doubt=why,
         cloned=identity.cloned,
+        alike=True,
     )
 
 
 def _strong_key(one: Sighting) -> str:
     if one.simulated:
         return _key(one, f"sim.{_safe(one.serial)}")
+    if one.bus is Bus.REMOTE:
+        return _key(one, f"n.{_safe(one.topology)}")
     return _key(one, f"s.{_safe(one.serial)}") if _is_telling(one.serial) else ""
 
 

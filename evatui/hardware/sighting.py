@@ -11,6 +11,8 @@ __all__ = ["Access", "Bus", "Sighting"]
 class Bus(StrEnum):
     SERIAL = "serial"
     HID = "hid"
+    REMOTE = "remote"
+    """A serial port behind a network address."""
     SIM = "sim"
 
 

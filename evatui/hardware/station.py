@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import random
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
 from evatui.hardware.connection import Connection
-from evatui.hardware.device import Device, Moment
+from evatui.hardware.device import Device
 from evatui.hardware.dialect import Dialect
 from evatui.hardware.lifecycle import HELD, DeviceState
+from evatui.hardware.moment import Moment
+from evatui.hardware.patience import Patience
 from evatui.hardware.trouble import Trouble
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.ids import new_id
@@ -20,7 +21,6 @@ from evatui.kernel.model.ids import new_id
 __all__ = ["Lease", "Owner", "Station"]
 
 _QUEUE: Final = 64
-_BACKOFF_S: Final = (0.25, 0.5, 1.0, 2.0, 5.0)
 _USABLE: Final = HELD | {DeviceState.AUTHORIZED}
 _REFUSED: Final = {
     DeviceState.QUARANTINED: ErrorKind.DEVICE_UNAUTHORIZED,
@@ -74,9 +74,7 @@ class Station:
         self._connection: Connection | None = None
         self._dialect: Dialect | None = None
         self._revoked: asyncio.Future[Trouble] | None = None
-        self._failures = 0
-        self._not_before = 0.0
-        self._failed_generation = 0
+        self.patience = Patience()
         self.closing = False
         """It lets go of the device by itself."""
 
@@ -92,7 +90,7 @@ class Station:
         async with self._leased(owner, expected) as lease:
             connection = await self._ready(dialect)
             try:
-                answer = await self._unless_revoked(connection.ask(dialect, capability, payload, left_s))
+                answer = await self._unless_revoked(connection.ask(dialect, capability, payload, left_s, lease.epoch))
             except Trouble as trouble:
                 self._broke(trouble)
                 raise
@@ -183,10 +181,7 @@ class Station:
         if self._connection is not None and self._dialect is not None and self._dialect.is_same(dialect):
             return self._connection
         now = self._now()
-        if now.monotonic < self._not_before and self._failed_generation == self.device.generation:
-            left_ms = round((self._not_before - now.monotonic) * 1000)
-            message = f"opening the device failed just now; the next attempt is in {left_ms} ms"
-            raise Trouble(ErrorKind.DEVICE_OPEN_FAILED, message, retryable=True, retry_after_ms=left_ms)
+        self.patience.check(dialect.hotplug, self.device.generation, now.monotonic)
         self._close("it is opened anew")
         if self.device.state is not DeviceState.AUTHORIZED:
             raise Trouble(ErrorKind.DEVICE_DISCONNECTED, f"the device is {self.device.state}", retryable=True)
@@ -200,13 +195,13 @@ class Station:
         except Trouble as trouble:
             self._broke(trouble)
             if not self._is_revoked:
-                self._leave_alone()
+                self.patience.failed(dialect.hotplug, self.device.generation, self._now().monotonic)
             raise
         except asyncio.CancelledError:
             self._close("opening was given up")
             raise
         self.device.take(DeviceState.ONLINE, "it answers", self._now())
-        self._failures = 0
+        self.patience.forget()
         return connection
 
     async def _unless_revoked(self, work: Any) -> Any:
@@ -226,14 +221,6 @@ class Station:
     @property
     def _is_revoked(self) -> bool:
         return self._revoked is not None and self._revoked.done()
-
-    def _leave_alone(self) -> None:
-        """For a moment, and ever longer while opening it fails; one that was plugged in anew begins anew."""
-        if self._failed_generation != self.device.generation:
-            self._failures, self._failed_generation = 0, self.device.generation
-        wait = _BACKOFF_S[min(self._failures, len(_BACKOFF_S) - 1)] * random.uniform(0.8, 1.2)
-        self._failures += 1
-        self._not_before = self._now().monotonic + wait
 
     def _broke(self, trouble: Trouble) -> None:
         """A device that has gone is gone at once; one that only did not answer is closed, to be opened anew."""

@@ -7,11 +7,13 @@ from functools import partial
 from typing import Any, Final
 
 from evatui.hardware.connection import Connection
-from evatui.hardware.device import Change, Device, Moment
+from evatui.hardware.device import Change, Device
 from evatui.hardware.dialect import PLAIN, Dialect
 from evatui.hardware.lifecycle import HELD, DeviceState
+from evatui.hardware.moment import Moment
 from evatui.hardware.sources.source import Source
 from evatui.hardware.station import Lease, Owner, Station
+from evatui.hardware.tap import Tap
 from evatui.hardware.telling import Telling
 from evatui.hardware.trouble import Trouble
 from evatui.kernel.model.call import KERNEL, Actor
@@ -41,6 +43,7 @@ class Using:
         self._now = now
         self._stations: dict[str, Station] = {}
         self._dialects: dict[str, Dialect] = {}
+        self._taps: dict[str, Tap] = {}
 
     def speaks(self, logical_id: str, dialect: Dialect) -> None:
         """How an operator's claim opens the device of that name."""
@@ -60,6 +63,14 @@ class Using:
 
     def lease_of(self, device: Device) -> Lease | None:
         return self.station(device).lease
+
+    def tap(self, device: Device) -> Tap:
+        """What is said to this device and by it; kept as long as it is expected back."""
+        fingerprint = device.identity.fingerprint
+        found = self._taps.get(fingerprint)
+        if found is None:
+            found = self._taps[fingerprint] = Tap(self._now)
+        return found
 
     def station(self, device: Device) -> Station:
         """The one of this device, also where it was plugged in anew."""
@@ -122,6 +133,12 @@ class Using:
                 self._revoke(station, kind, change.cause)
         if change.new is DeviceState.ABSENT:
             self._stations.pop(change.device.identity.fingerprint, None)
+            self._taps.pop(change.device.identity.fingerprint, None)
+
+    def retry(self) -> None:
+        """What failed before is no reason not to open a device."""
+        for station in self._stations.values():
+            station.patience.forget()
 
     async def close(self) -> None:
         for station in self._stations.values():
@@ -136,7 +153,7 @@ class Using:
 
     def _connect(self, device: Device, dialect: Dialect) -> Connection:
         sighting = device.identity.sighting
-        return Connection(partial(self._sources[sighting.bus].reach, sighting), dialect.line)
+        return Connection(partial(self._sources[sighting.bus].open, sighting, dialect.line), self.tap(device))
 
 
 def _nobody(lease: Lease) -> None:

@@ -18,6 +18,7 @@ from evatui.extensions.skills.skills import Skills
 from evatui.hardware.hardware import Hardware
 from evatui.hardware.simulators.simulators import Simulators
 from evatui.hardware.sources.hid_devices import HidDevices
+from evatui.hardware.sources.remote_ports import RemotePorts
 from evatui.hardware.sources.serial_ports import SerialPorts
 from evatui.hardware.telling import Telling
 from evatui.kernel.admission.policy import Policy
@@ -207,7 +208,7 @@ class Rooms:
         self.cancelling = Cancelling(self.calls, self._journal, clock)
         self.simulators = Simulators()
         self.hardware = Hardware(
-            (SerialPorts(), HidDevices(), self.simulators),
+            (SerialPorts(), HidDevices(), RemotePorts(lambda: self.hardware.addresses), self.simulators),
             DeviceBook(database),
             lambda: self.reloader.policy,
             Telling(self.bus, self._journal),

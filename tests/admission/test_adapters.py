@@ -202,3 +202,38 @@ def test_what_it_says_that_it_may_reach_bounds_its_block(permissions: str, said:
     assert loaded(f"{host}permissions: {{network: {{hosts: ['*.example']}}}}\n").diagnostics == ()
     [found] = loaded(f"{host}permissions: {{network: false}}\n").diagnostics
     assert "network.hosts does not cover a.example" in found.message
+
+
+SCALE = "{vendor_id: '0403', serial: FT-1}"
+
+
+@pytest.mark.parametrize(
+    ("block", "said"),
+    [
+        (f"bus: serial, match: {SCALE}", ""),
+        ("bus: serial, match: {path: 1-2.3}, hotplug: {reconnect_backoff_ms: 500, max_reconnect_attempts: 3}", ""),
+        ("bus: remote, match: {address: 'rfc2217://scales.example.org:4000'}", ""),
+        ("bus: remote, match: {address: 'socket://[fd00::1]:4000'}", ""),
+        ("bus: hid, driver: {kind: hid}, protocol: {kind: hid_report, commands: {test.out: '0a {x}'}}", ""),
+        ("bus: serial, match: {path: /dev/ttyUSB0}", "match.path"),
+        ("bus: remote", "must say where"),
+        ("bus: remote, match: {address: 'rfc2217://h:1?logging=debug'}", "match.address"),
+        ("bus: remote, match: {address: 'socket://h:1', serial: X-1}", "by its address"),
+        ("bus: serial, match: {address: 'socket://h:1'}", "is of the bus remote"),
+        ("bus: sim, match: {service_uuid: '180d'}", "Bluetooth"),
+        ("bus: hid, match: {serial: P-1}", "hid has hid_report"),
+        ("bus: serial, protocol: {kind: hid_report, commands: {test.out: '00'}}", "hid has hid_report"),
+        ("bus: serial, driver: {kind: hid}", "of the bus hid"),
+        ("bus: sim, protocol: {kind: hid_report, commands: {test.out: 0a f}}", "in pairs"),
+        (
+            "bus: sim, protocol: {kind: hid_report, commands: {test.out: 0a}, handshake: {send: '{x}', expect: 0a}}",
+            "no payload",
+        ),
+        ("bus: sim, hotplug: {claim: shared_read}", "hotplug.claim"),
+        ("bus: sim, protocol: {kind: line_text}", "does not say what is sent"),
+    ],
+)
+def test_which_device_is_meant_and_how_it_is_spoken_to_contradicts_nothing(block: str, said: str) -> None:
+    text = "id: scale\nversion: 1.0.0\ntransport: hardware\ncapabilities: [test.out]\n"
+    found = loaded(f"{text}hardware: {{identity: {{logical_name: scale.main}}, {block}}}\n")
+    assert [said in problem.message for problem in found.diagnostics] == ([True] if said else [])

@@ -53,6 +53,7 @@ async def test_what_is_plugged_in_is_listed_with_the_reason_why_it_may_not_be_us
     assert {source["name"]: source["problem"] for source in found["sources"]} == {
         "serial": "",
         "hidraw": "",
+        "remote": "",
         "simulators": "",
     }
     assert str(tmp_path) not in str(found) + str(await operator.run("hardware.inspect", key=STRONG))
@@ -138,7 +139,7 @@ async def test_the_policy_decides_what_is_looked_for_and_allowed(tmp_path: Path)
     reader = await opened(root, OpenMode.READ)
     found = await reader.run("hardware.list")
     await reader.close()
-    assert (found["devices"], [source["looking"] for source in found["sources"]]) == ([], [False, False, False])
+    assert (found["devices"], [source["looking"] for source in found["sources"]]) == ([], [False, False, False, False])
 
 
 async def test_a_plan_says_what_a_claim_would_meet_and_opens_nothing(operator: Operator) -> None:

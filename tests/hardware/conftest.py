@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from evatui.hardware.device import Change, Moment
+from evatui.hardware.device import Change
 from evatui.hardware.fleet import Fleet
+from evatui.hardware.moment import Moment
 from evatui.hardware.rules import Rules
 from evatui.hardware.sighting import Bus, Sighting
 
-RULES = Rules(enabled=True, buses=frozenset({"serial", "hid", "sim"}), quarantine=True, simulators=True)
+RULES = Rules(enabled=True, buses=frozenset({"serial", "hid", "remote", "sim"}), quarantine=True, simulators=True)
 
 
 def port(**more: Any) -> Sighting:

@@ -14,6 +14,7 @@ from evatui.hardware.matching import Match
 from evatui.hardware.sighting import Bus
 from evatui.hardware.simulators.faults import Fault
 from evatui.hardware.simulators.simulators import Simulators
+from evatui.hardware.sources.remote_ports import RemotePorts
 from evatui.hardware.station import Owner
 from evatui.hardware.telling import Telling
 from evatui.hardware.trouble import Trouble
@@ -48,7 +49,13 @@ class Room:
         self.simulators = Simulators()
         self.bus = EventBus(SYSTEM_CLOCK)
         self.telling = telling = Telling(self.bus, Quiet())  # type: ignore[arg-type]
-        self.hardware = Hardware((self.simulators,), DeviceBook(database), lambda: None, telling, SYSTEM_CLOCK)
+        self.hardware = Hardware(
+            (self.simulators, RemotePorts(lambda: self.hardware.addresses)),
+            DeviceBook(database),
+            lambda: None,
+            telling,
+            SYSTEM_CLOCK,
+        )
         self.hardware.expect("scale-main", Match("scale.main", Bus.SIM, serial="scale"), SCALE)
 
     async def ask(self, left_s: float = 20.0, expected: int | None = None, **payload: Any) -> Any:

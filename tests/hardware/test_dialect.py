@@ -23,6 +23,9 @@ BASE: dict[str, Any] = {
     "parity": "none",
     "stop_bits": 1,
     "dtr_on_open": "keep",
+    "rts_on_open": "keep",
+    "report_id": 0,
+    "answer_report_id": None,
     "handshake": None,
     "handshake_timeout_ms": 100,
 }

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from evatui.hardware.hardware import Hardware
-from evatui.hardware.port import Port
+from evatui.hardware.ports.serial_port import SerialPort
 from evatui.hardware.simulators.faults import Fault
 from evatui.hardware.trouble import Trouble
 from evatui.kernel.model.errors import ErrorKind
@@ -188,7 +188,7 @@ async def test_plugging_and_unplugging_leaves_no_descriptor_open(room: Room) -> 
 
 def test_a_port_that_went_away_before_anything_was_sent_is_said_to_be_gone() -> None:
     master, slave = os.openpty()
-    port = Port(os.ttyname(slave), SCALE.line)
+    port = SerialPort(os.ttyname(slave), SCALE.line)
     os.close(slave)
     os.close(master)
     for use in (lambda: port.write(b"ID?\\n"), lambda: port.read(0.0), port.discard):
@@ -213,16 +213,16 @@ def test_a_port_that_another_program_has_open_names_it() -> None:
     other.stdout.readline()
     try:
         with pytest.raises(Trouble) as trouble:
-            Port(path, SCALE.line)
+            SerialPort(path, SCALE.line)
         assert trouble.value.kind is ErrorKind.DEVICE_BUSY
         assert trouble.value.details["holder"]["pid"] == other.pid
         program = Path(f"/proc/{other.pid}/comm").read_text().strip()
         assert f"pid {other.pid} ({program}) has" in trouble.value.message
     finally:
         other.communicate()
-    first = Port(path, SCALE.line)
+    first = SerialPort(path, SCALE.line)
     with pytest.raises(Trouble) as trouble:
-        Port(path, SCALE.line)
+        SerialPort(path, SCALE.line)
     assert trouble.value.kind is ErrorKind.DEVICE_BUSY
     first.close()
     os.close(master)

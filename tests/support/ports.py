@@ -32,6 +32,7 @@ class Ports:
 
     def unplug(self, name: str) -> None:
         del self._there[name]
+        (self._folder / name).unlink()
 
     def _comports(self) -> list[ListPortInfo]:
         if self.problem is not None:

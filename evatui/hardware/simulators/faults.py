@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Final
 
-__all__ = ["Fault"]
+__all__ = ["SLOW_S", "Fault"]
+
+SLOW_S: Final = 0.5
 
 
 class Fault(StrEnum):

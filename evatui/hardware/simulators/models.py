@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Final, Protocol
 
-__all__ = ["MODELS", "Model"]
+__all__ = ["MODELS", "REPORTING", "Model", "Reporting"]
 
 _SWINGS: Final = (0, 3, -2, 1, -1, 0, 2, -3)
 _CODES: Final = ("4006381333931", "9780306406157", "5901234123457")
@@ -16,6 +16,15 @@ _CODES: Final = ("4006381333931", "9780306406157", "5901234123457")
 class Model(Protocol):
     def answer(self, line: str) -> str | None:
         """The line that answers ``line``, None where nothing does."""
+        ...
+
+
+class Reporting(Protocol):
+    descriptor: bytes
+    """As a HID device has one."""
+
+    def reports(self, report: bytes) -> list[bytes]:
+        """The reports that answer ``report``, each with its number first."""
         ...
 
 
@@ -75,6 +84,29 @@ class Scanner:
         return _CODES[(self._tick - 1) % len(_CODES)]
 
 
+class Panel:
+    """Eight lamps behind HID reports of 4 bytes. ``01 lamp on`` lights or darkens one of them, and a report tells the
+    lamps that are lit, and a number that counts: ``01 lit n 00``. ``01 ff count`` presses its button so often."""
+
+    descriptor = bytes.fromhex("0600ff 0901 a101 8501 1500 26ff00 7508 9504 0902 8102 9504 0903 9102 c0")
+
+    def __init__(self) -> None:
+        self._lit = 0
+        self._tick = 0
+
+    def reports(self, report: bytes) -> list[bytes]:
+        lamp, on = report[1], report[2]
+        if lamp == 0xFF:
+            return [self._told() for _ in range(on)]
+        if lamp < 8:
+            self._lit = self._lit | 1 << lamp if on else self._lit & ~(1 << lamp)
+        return [self._told()]
+
+    def _told(self) -> bytes:
+        self._tick = (self._tick + 1) % 256
+        return bytes([1, self._lit, self._tick, 0, 0])
+
+
 def _object(line: str) -> dict[str, Any]:
     try:
         said = json.loads(line)
@@ -91,3 +123,7 @@ MODELS: Final[Mapping[str, tuple[str, int, Callable[[], Model]]]] = MappingProxy
     }
 )
 """By name: what it is, the product number, and what answers."""
+REPORTING: Final[Mapping[str, tuple[str, int, Callable[[], Reporting]]]] = MappingProxyType(
+    {"panel": ("Lamp panel", 0xE7A3, Panel)}
+)
+"""Those that are HID devices."""

@@ -9,12 +9,11 @@ import threading
 from collections.abc import Callable
 from typing import Final
 
-from evatui.hardware.simulators.faults import Fault
+from evatui.hardware.simulators.faults import SLOW_S, Fault
 from evatui.hardware.simulators.models import Model
 
 __all__ = ["Terminal"]
 
-_SLOW_S: Final = 0.5
 _GARBAGE: Final = bytes((0xFE, 0x81, 0x0A))
 
 
@@ -76,7 +75,7 @@ class Terminal:
                 answer = _GARBAGE
             case Fault.PARTIAL:
                 answer = answer[: len(answer) // 2]
-            case Fault.SLOW if not self._waits(_SLOW_S, reads=False):
+            case Fault.SLOW if not self._waits(SLOW_S, reads=False):
                 return False
         os.write(self._master, answer)
         return True

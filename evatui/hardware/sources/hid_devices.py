@@ -6,19 +6,32 @@ from __future__ import annotations
 import os
 import re
 import sys
+import threading
 from collections.abc import Callable, Iterable
+from contextlib import suppress
+from functools import partial
 from importlib import import_module
-from typing import Any
+from typing import Any, Final
 
+from evatui.hardware.dialect import Line
+from evatui.hardware.holder import refuse_foreign_holder
+from evatui.hardware.ports.hid_port import HidPort
+from evatui.hardware.ports.wire import Wire
 from evatui.hardware.sighting import Bus, Sighting
 from evatui.hardware.sources.node import look_at_node
-from evatui.hardware.trouble import Trouble
-from evatui.kernel.model.errors import ErrorKind
+from evatui.hardware.trouble import translate
 from evatui.kernel.model.text import clean_line
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 __all__ = ["HidDevices"]
 
 _MAX_TEXT = 120
+_LIBRARY: Final = threading.Lock()
+"""Looking, opening and closing must not happen at once: none of the libraries is made for that."""
 _USB_PLACE = re.compile(r"/(\d+-\d[\d.]*):\d+\.\d+/")
 
 
@@ -27,16 +40,78 @@ class HidDevices:
     bus = Bus.HID
 
     def scan(self) -> list[Sighting]:
-        library = import_module(self.name)
-        if not hasattr(library, "device"):
-            raise ImportError("another package than hidapi has that name")
+        library = _library(self.name)
         grouped: dict[bytes, list[dict[str, Any]]] = {}
-        for entry in library.enumerate():
+        with _LIBRARY:
+            entries = library.enumerate()
+        for entry in entries:
             grouped.setdefault(entry["path"], []).append(entry)
         return [_sighting(path, entries) for path, entries in grouped.items()]
 
-    def reach(self, sighting: Sighting) -> tuple[str, Callable[[], None]]:
-        raise Trouble(ErrorKind.UNAVAILABLE, "HID devices are listed and named, but not opened by this version")
+    def open(self, sighting: Sighting, line: Line) -> Wire:
+        """By the library of ``line.driver``, where that asks for another one than looks."""
+        locked = _locked(sighting.path)
+        try:
+            library = _library(self.name if line.driver == "auto" else line.driver)
+            handle: Any = library.device()
+            with _LIBRARY:
+                if library.__name__ == self.name:
+                    handle.open_path(os.fsencode(sighting.path))
+                else:
+                    handle.open(sighting.vendor, sighting.product, sighting.serial or None)
+            handle.set_nonblocking(1)
+        except Exception as error:
+            locked()
+            raise translate(error, opening=True) from None
+        return HidPort(_Handle(handle), locked)
+
+
+class _Handle:
+    """One that is closed while nobody looks for devices."""
+
+    def __init__(self, handle: Any) -> None:
+        self.get_report_descriptor = handle.get_report_descriptor
+        self.write = handle.write
+        self.read = handle.read
+        self._handle = handle
+
+    def close(self) -> None:
+        with _LIBRARY:
+            self._handle.close()
+
+
+def _library(name: str) -> Any:
+    library = import_module(name)
+    if not hasattr(library, "device"):
+        raise ImportError("another package than hidapi has that name")
+    return library
+
+
+def _locked(path: str) -> Callable[[], None]:
+    """Keeps out other runtimes, since the system lets any number of programs open such a device; returns what lets go
+    of that. It is also what says why it cannot be opened: the library says nothing. Raises `Trouble`."""
+    if fcntl is None or not path.startswith("/"):
+        return _nothing
+    try:
+        refuse_foreign_holder(path)
+        node = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NONBLOCK)
+    except Exception as error:
+        raise translate(error, opening=True) from None
+    try:
+        fcntl.flock(node, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(node)
+        raise translate(error, opening=True) from None
+    return partial(_unlock, node)
+
+
+def _unlock(node: int) -> None:
+    with suppress(OSError):
+        os.close(node)
+
+
+def _nothing() -> None:
+    """Nothing was locked."""
 
 
 def _sighting(path: bytes, entries: Iterable[dict[str, Any]]) -> Sighting:

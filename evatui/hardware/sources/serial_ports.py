@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from typing import Any
 
+from evatui.hardware.dialect import Line
+from evatui.hardware.ports.serial_port import SerialPort
+from evatui.hardware.ports.wire import Wire
 from evatui.hardware.sighting import Bus, Sighting
 from evatui.hardware.sources.node import look_at_node
 from evatui.kernel.model.text import clean_line
@@ -24,12 +26,8 @@ class SerialPorts:
 
         return [_sighting(port) for port in list_ports.comports()]
 
-    def reach(self, sighting: Sighting) -> tuple[str, Callable[[], None]]:
-        return sighting.path, _nothing
-
-
-def _nothing() -> None:
-    """There is nothing but the port."""
+    def open(self, sighting: Sighting, line: Line) -> Wire:
+        return SerialPort(sighting.path, line)
 
 
 def _sighting(port: Any) -> Sighting:

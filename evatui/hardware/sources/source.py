@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Protocol
 
+from evatui.hardware.dialect import Line
+from evatui.hardware.ports.wire import Wire
 from evatui.hardware.sighting import Bus, Sighting
 
 __all__ = ["Source"]
@@ -20,6 +21,6 @@ class Source(Protocol):
         """What is there now. Blocking; opens nothing; may raise whatever its library does."""
         ...
 
-    def reach(self, sighting: Sighting) -> tuple[str, Callable[[], None]]:
-        """What opens a device that it saw, and what is to be called when that is closed. Blocking; raises `Trouble`."""
+    def open(self, sighting: Sighting, line: Line) -> Wire:
+        """A device that it saw, opened. Blocking; raises `Trouble`."""
         ...

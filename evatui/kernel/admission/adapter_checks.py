@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from evatui.kernel.admission.adapter_rules import TRANSPORTS
-from evatui.kernel.admission.hardware_rules import without_command
+from evatui.kernel.admission.hardware_rules import check_hardware
 from evatui.kernel.admission.manifest import permissions
 from evatui.kernel.admission.report import Fault, Pointer, Report
 from evatui.kernel.model.adapter import KERNEL_PROVIDER, MCP_NAMES, SEPARATOR, secrets_of
@@ -54,9 +54,8 @@ def names_of(raw: Mapping[str, Any]) -> tuple[str, ...]:
 def _check_block(transport: str, raw: Mapping[str, Any], block: Mapping[str, Any], report: Report) -> None:
     if transport == "mcp":
         _check_mcp(raw, block, report)
-    for name in without_command(raw) if transport == "hardware" and not report.failed else ():
-        message = f"protocol.commands does not say what is sent for {name}"
-        report.fault(Fault.MISSING, message, (transport, "protocol"))
+    if transport == "hardware":
+        check_hardware(raw, report)
     if block.get("command"):
         _check_command(block["command"], (transport, "command"), report)
     for key in ("request_topic", "reply_topic") if transport == "eventbus" else ():

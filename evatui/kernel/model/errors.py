@@ -43,6 +43,7 @@ class ErrorKind(StrEnum):
     DEVICE_FRAME_TOO_LARGE = "DeviceFrameTooLarge"
     DEVICE_WRITE_UNKNOWN = "DeviceWriteUnknown"
     DEVICE_STALE_GENERATION = "DeviceStaleGeneration"
+    DEVICE_RATE_LIMITED = "DeviceRateLimited"
 
 
 class Origin(StrEnum):

@@ -29,6 +29,7 @@ _ENDPOINT = (
     "bus",
     "match",
     "identity",
+    "driver",
 )
 _LISTS = ("tools", "resources", "prompts")
 

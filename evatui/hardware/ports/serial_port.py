@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from evatui.hardware.dialect import Line
-from evatui.hardware.holder import foreign_holder
-from evatui.hardware.trouble import Trouble, translate
-from evatui.kernel.model.errors import ErrorKind
+from evatui.hardware.holder import refuse_foreign_holder
+from evatui.hardware.trouble import translate
 
 try:
     import fcntl
@@ -18,36 +18,43 @@ except ImportError:  # Windows gives a port to one program only
     fcntl = None  # type: ignore[assignment]
     termios = None  # type: ignore[assignment]
 
-__all__ = ["Port"]
+__all__ = ["PARITY", "SerialPort", "modem_lines"]
 
-_PARITY: Final = {"none": "N", "even": "E", "odd": "O"}
+PARITY: Final = {"none": "N", "even": "E", "odd": "O"}
 _CHUNK: Final = 4_096
+_LINES: Final = ("cts", "dsr", "ri", "cd")
 
 
-class Port:
-    """Every method raises `Trouble`, but for `cancel` and `close`, which raise nothing."""
+def _nothing() -> None:
+    """There is nothing behind the port."""
 
-    def __init__(self, path: str, line: Line) -> None:
-        """Opens it. What it had sent before is lost: the library drops that."""
+
+class SerialPort:
+    """A `Wire`."""
+
+    packets = False
+
+    def __init__(self, path: str, line: Line, let_go: Callable[[], None] = _nothing) -> None:
+        """Opens it; ``let_go`` is called when it is closed, also where it could not be opened. What it had sent
+        before is lost: the library drops that. Raises `Trouble`."""
         from serial import Serial
 
-        holder = foreign_holder(path)
-        if holder is not None:
-            message = f"pid {holder.pid} ({holder.program}) has the device open"
-            raise Trouble(
-                ErrorKind.DEVICE_BUSY, message, retryable=True, holder={"pid": holder.pid, "program": holder.program}
-            )
         self._line = line
+        self._let_go = let_go
+        self._has_lines = True
         self._serial: Any = Serial()
         try:
+            refuse_foreign_holder(path)
             self._serial.port = path
             self._serial.baudrate = line.baud_rate
             self._serial.bytesize = line.data_bits
-            self._serial.parity = _PARITY[line.parity]
+            self._serial.parity = PARITY[line.parity]
             self._serial.stopbits = line.stop_bits
             self._serial.exclusive = True if fcntl is not None else None
             if line.dtr is not None:
                 self._serial.dtr = line.dtr
+            if line.rts is not None:
+                self._serial.rts = line.rts
             self._serial.open()
             if fcntl is not None:  # the lock that the library takes keeps out only those who ask for one
                 fcntl.ioctl(self._serial.fileno(), termios.TIOCEXCL)
@@ -56,7 +63,7 @@ class Port:
             raise translate(error, opening=True) from None
 
     def write(self, data: bytes) -> None:
-        """All of ``data``; gives up when the line could have carried twice as much."""
+        """Gives up when the line could have carried twice as much."""
         try:
             self._serial.write_timeout = max(0.5, 2 * len(data) * 10 / self._line.baud_rate)
             self._serial.write(data)
@@ -64,7 +71,6 @@ class Port:
             raise translate(error, sent=True) from None
 
     def read(self, until: float) -> bytes:
-        """What has come, at least a byte; nothing once ``until`` (monotonic seconds) has passed, or `cancel` came."""
         try:
             self._serial.timeout = max(0.0, until - time.monotonic())
             first = self._serial.read(1)
@@ -73,12 +79,19 @@ class Port:
         except Exception as error:
             raise translate(error, sent=True) from None
 
-    def discard(self) -> None:
-        """What has come and nobody has read."""
+    def discard(self) -> int:
         try:
-            self._serial.reset_input_buffer()
+            waiting = int(self._serial.in_waiting)
+            if waiting:
+                self._serial.reset_input_buffer()
+            return waiting
         except Exception as error:
             raise translate(error) from None
+
+    def lines(self) -> Mapping[str, bool]:
+        found = modem_lines(self._serial) if self._has_lines else {}
+        self._has_lines = bool(found)
+        return found
 
     def cancel(self) -> None:
         with contextlib.suppress(Exception):
@@ -88,3 +101,12 @@ class Port:
     def close(self) -> None:
         with contextlib.suppress(Exception):
             self._serial.close()
+        self._let_go()
+
+
+def modem_lines(port: Any) -> dict[str, bool]:
+    """Of a port of pyserial; none where it has none."""
+    try:
+        return {name: bool(getattr(port, name)) for name in _LINES}
+    except Exception:  # each kind of port says in another way that it has none
+        return {}

@@ -1,0 +1,1 @@
+"""What an open device is read from and written to."""
