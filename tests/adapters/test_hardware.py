@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+import pytest
+
 from evatui.hardware.simulators.faults import Fault
 from evatui.kernel.model.errors import ErrorKind
+from evatui.kernel.registry.providers.circuit import Rate
 from evatui.kernel.workspace.home import OperatorHome
 from tests.adapters.ground import Start, adapter, asked, called, error, home
 from tests.support.workspaces import write
@@ -116,3 +119,42 @@ async def test_an_adapter_that_goes_and_comes_back_speaks_for_its_device_again(s
     report = await called(runtime, "relay.read")
     assert report.response.ok, report.response.error
     assert report.response.result["device_generation"] == 1
+
+
+PANEL = (
+    "{bus: sim, match: {serial: panel}, identity: {logical_name: panel.main},"
+    ' protocol: {kind: hid_report, report_id: 1, commands: {lamp.set: "{lamp} {on}"}}}'
+)
+
+
+async def test_a_hid_device_is_spoken_to_in_reports(start: Start, workspace: Path) -> None:
+    write(workspace, adapter("panel", "hardware", PANEL, "[lamp.set]"))
+    runtime = await start()
+    report = await called(runtime, "lamp.set", {"lamp": 3, "on": 1})
+    assert report.response.result == {"report_id": 1, "hex": "08010000", "simulated": True, "device_generation": 1}
+
+
+class Standing:
+    """A clock on which nothing passes."""
+
+    def monotonic(self) -> float:
+        return 0.0
+
+
+async def test_a_capability_that_is_called_too_often_is_told_when_to_come_again(
+    start: Start, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    standing = Standing()
+    monkeypatch.setattr("evatui.adapters.hardware.Rate", lambda _, burst: Rate(standing, burst))  # type: ignore[arg-type]
+    monkeypatch.setattr("evatui.kernel.registry.providers.provider.Rate", lambda _: Rate(standing))  # type: ignore[arg-type]
+    write(workspace, adapter("board", "hardware", RELAY, NAMES))
+    write(workspace, adapter("panel", "hardware", PANEL, "[lamp.set]", limits="{rate_per_s: 1}"))
+    runtime = await start()
+    found = [(await called(runtime, "relay.read")).response.error for _ in range(41)]
+    assert found[:-1] == [None] * 40
+    assert found[-1] is not None
+    assert (found[-1].kind, found[-1].retryable) == ("DeviceRateLimited", True)
+    assert found[-1].details["retry_after_ms"] == 50
+    assert (await called(runtime, "relay.set", {"what": "ON", "channel": 1})).response.ok
+    assert (await called(runtime, "lamp.set", {"lamp": 3, "on": 1})).response.ok
+    assert error(await called(runtime, "lamp.set", {"lamp": 3, "on": 1}))[0] == "DeviceRateLimited"

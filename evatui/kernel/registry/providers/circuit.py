@@ -70,10 +70,11 @@ class Circuit:
 
 
 class Rate:
-    """At most so many calls a second, and as many at once where none came before."""
+    """At most so many calls a second, and ``burst`` times as many at once where none came before."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, burst: int = 1) -> None:
         self._clock = clock
+        self._burst = burst
         self._left: float | None = None
         self._at = 0.0
 
@@ -81,7 +82,8 @@ class Rate:
         if per_s is None:
             return True
         now = self._clock.monotonic()
-        left = float(per_s) if self._left is None else min(per_s, self._left + (now - self._at) * per_s)
+        most = float(per_s * self._burst)
+        left = most if self._left is None else min(most, self._left + (now - self._at) * per_s)
         self._at, self._left = now, left
         if left < 1:
             return False

@@ -130,7 +130,9 @@ class Provider:
         flight.payload, flight.data = await asyncio.to_thread(self._admitted, flight.request)
         if not self._rate.take(adapter.limits.rate_per_s):
             message = f"{adapter.id} takes {adapter.limits.rate_per_s} calls a second"
-            raise NotSent(ErrorKind.CONCURRENCY_LIMITED, message, reason="rate_limited")
+            device = adapter.transport == "hardware"
+            kind = ErrorKind.DEVICE_RATE_LIMITED if device else ErrorKind.CONCURRENCY_LIMITED
+            raise NotSent(kind, message, reason="rate_limited")
         await self._limiter.acquire(flight.deadline, flight.request.ancestors)
         try:
             return await self._within_circuit(flight)
