@@ -85,7 +85,7 @@ def test_a_room_opens_without_the_modules_that_only_unix_has(room: str) -> None:
     loaded = loaded_by(*modules, masked=UNIX_ONLY)
     assert set(modules) <= loaded
     assert not loaded & SDK  # where it is spoken it is loaded when somebody speaks it
-    if not room.startswith("evatui.console"):
+    if not room.startswith(("evatui.console", "evatui.demo")):
         assert "textual" not in loaded
 
 

@@ -52,7 +52,17 @@ def main() -> None:
 @click.option("--readonly", is_flag=True, help="Only look: no key changes or calls anything.")
 @click.option("--screenshot", type=click.Path(path_type=Path, dir_okay=False), help="Write a picture (SVG) and end.")
 @click.option("--view", type=click.Choice([view.value for view in VIEWS]), help="View to start in.")
-@click.option("--size", type=_Size(), default="120x36", show_default=True, help="Of the picture.")
+@click.option("--size", type=_Size(), default="120x36", show_default=True, help="Of a picture, and of --pace 0.")
+@click.option(
+    "--demo", is_flag=True, help="A guided tour in a workspace of its own, with a load and simulated devices."
+)
+@click.option(
+    "--pace",
+    type=click.FloatRange(0, 100),
+    default=1.0,
+    show_default=True,
+    help="Of the tour: multiplies the time to read; 0 plays it without a terminal, and ends.",
+)
 @click.option("--ascii", is_flag=True, help="Draw with ASCII signs only.")
 @click.option("--theme", help="evatui-dark (default), evatui-light, or a theme of Textual.")
 @click.option("--no-mouse", is_flag=True, help="Leave the mouse to the terminal.")
@@ -66,6 +76,8 @@ def _command(
     screenshot: Path | None,
     view: str | None,
     size: tuple[int, int],
+    demo: bool,
+    pace: float,
     ascii: bool,
     theme: str | None,
     no_mouse: bool,
@@ -74,11 +86,13 @@ def _command(
     state_dir: Path | None,
 ) -> int:
     """Operator console of the workspace in DIR (default: the nearest one upward)."""
-    if screenshot is None and os.environ.get("TERM") == "dumb":
+    drawn = screenshot is None and not (demo and pace == 0)
+    if drawn and os.environ.get("TERM") == "dumb":
         click.echo("evatui cannot draw on this terminal (TERM=dumb); use `eva status` here", err=True)
         return _USAGE
-    if screenshot is None and not _has_terminal():
-        click.echo("evatui needs a terminal; without one use `eva status`, or `evatui --screenshot FILE`", err=True)
+    if drawn and not _has_terminal():
+        words = "`eva status`, `evatui --screenshot FILE` or `evatui --demo --pace 0`"
+        click.echo(f"evatui needs a terminal; without one use {words}", err=True)
         return _USAGE
     if screenshot is not None:
         # A picture is the same whatever the shell prefers.
@@ -88,6 +102,12 @@ def _command(
 
     if theme is not None and theme not in theme_names():
         raise click.BadParameter(f"{theme!r}; there are: {', '.join(theme_names())}", param_hint="--theme")
+    if demo:
+        if workspace or state_dir or screenshot or attach or mcp_http or readonly or view:
+            raise click.UsageError("--demo has a workspace, a runtime and an order of its own")
+        from evatui.demo.playing import play
+
+        return play(pace=pace, size=size, look=Look(ascii=ascii), theme=theme, mouse=not no_mouse)
     from evatui.console.app import ConsoleApp
     from evatui.console.settings import Settings, load_keymap, load_settings, save_settings
     from evatui.console.view.keymap import KeymapError

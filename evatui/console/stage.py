@@ -66,6 +66,7 @@ class Stage(ThemedApp):
         self._tick: Timer | None = None
 
     def compose(self) -> ComposeResult:
+        yield from self.banner()
         yield self.frame.header
         yield self.frame.tabs
         yield Vertical(id="panes")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.style import Style
 from textual.app import App
@@ -15,6 +15,9 @@ from textual.theme import BUILTIN_THEMES, Theme
 from evatui.console.view.ink import Ink
 from evatui.console.view.words import Look
 from evatui.control.operator import CommandFailed
+
+if TYPE_CHECKING:
+    from textual.widget import Widget
 
 __all__ = ["DARK", "LIGHT", "Palette", "ThemedApp", "theme_names"]
 
@@ -134,6 +137,10 @@ class ThemedApp(App[CommandFailed]):
             self.register_theme(ours)
         self.theme = theme or DARK.name
         self._palette: tuple[str, Palette] | None = None
+
+    def banner(self) -> Iterable[Widget]:
+        """What stands above everything, dialogs too."""
+        return ()
 
     def copy(self, text: str, shown: str) -> None:
         """To the clipboard, and says so; ``shown`` is what the text is called."""

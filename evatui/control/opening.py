@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "OpenMode",
+    "home_in",
     "layout_of",
     "open_workspace",
     "operator_actor",
@@ -81,6 +82,13 @@ def operator_home() -> OperatorHome:
         parent=Path(parent) if parent else None,
         skills=extra_folders(os.environ),
     )
+
+
+def home_in(folder: Path) -> OperatorHome:
+    """A home of its own, all in ``folder``, for a workspace that is not to last; it vouches for what is opened."""
+    from evatui.kernel.workspace.home import OperatorHome
+
+    return OperatorHome(folder, trusts_all=True, data=folder / "data")
 
 
 async def open_workspace(

@@ -46,6 +46,7 @@ class Dialog(ModalScreen[T]):
         self._finished = False
 
     def compose(self) -> ComposeResult:
+        yield from self.app.banner()
         with Vertical(classes="box"):
             yield Lines(lambda width: (line((self._title, Ink.STRONG)),), classes="title")
             yield from self.body()

@@ -34,6 +34,8 @@ class Link:
     stalled_s: int = 0
     held: bool = False
     """The screen stands still, by order."""
+    simulated: bool = False
+    """What it shows is a tour: load and devices are not somebody's."""
 
 
 def header(snapshot: ConsoleSnapshot | None, link: Link, width: int, look: Look) -> Line:
@@ -62,6 +64,8 @@ def _states(snapshot: ConsoleSnapshot, look: Look) -> list[Line]:
 
 def _health(snapshot: ConsoleSnapshot, link: Link, look: Look) -> list[Line]:
     parts = [_indicator("watch", snapshot.watch, look), _indicator("audit", snapshot.health, look)]
+    if link.simulated:
+        parts.insert(0, line(("SIM", Ink.LIT)))
     if link.dropped:
         parts.append(line((f"dropped {link.dropped:,}", Ink.WARN)))
     if snapshot.trust.waiting:
