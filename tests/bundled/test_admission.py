@@ -17,8 +17,9 @@ from evatui.kernel.workspace.layout import open_layout
 from evatui.kernel.workspace.snapshot import take_snapshot
 from tests.bundled.harness import ROOT
 
-READS = {"config-validate", "repo-summary", "project-summary", "agent-explain", "config-inspect"}
+READS = {"config-validate", "repo-summary", "project-summary", "agent-explain", "config-inspect", "config-lint"}
 ASKS = {
+    "config-lint": Adapters(capabilities=("config.validate_project",)),
     "project-summary": Adapters(capabilities=("repo.summary", "config.validate_project")),
     "scale-report": Adapters(capabilities=("scale.weight.read",), providers=("scale-main",)),
 }
