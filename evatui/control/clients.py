@@ -8,11 +8,13 @@ from __future__ import annotations
 import hmac
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import Any, TypeVar
 
+from evatui.control.client_prompts import described
 from evatui.control.client_sessions import ClientSessions
 from evatui.control.operator import CommandFailed
 from evatui.control.params import Params, read_needed, read_number, read_text
+from evatui.extensions.skills.context import context, joined
 from evatui.kernel.admission.policy import Policy
 from evatui.kernel.model.call import Actor, CallerType, CallRequest
 from evatui.kernel.model.errors import ErrorKind
@@ -28,6 +30,7 @@ LOCAL = "local"
 """Whoever has the token that the runtime made by itself: that counts only while the policy names no principals."""
 
 Answer = Awaitable[dict[str, Any]]
+T = TypeVar("T")
 
 
 class Clients:
@@ -38,6 +41,8 @@ class Clients:
             "mcp.identify": self._identify,
             "mcp.tools": self._tools,
             "mcp.call": self._call,
+            "mcp.prompts": self._prompts,
+            "mcp.prompt": self._prompt,
             "mcp.server": self._server,
             "mcp.leave": self._leave,
         }
@@ -53,7 +58,7 @@ class Clients:
         return self._known[2]
 
     async def _identify(self, params: Params, actor: Actor) -> dict[str, Any]:
-        """``{principal, sees, named}``: whose token has this SHA-256, None where nobody's, and may they see any tool;
+        """``{principal, sees, named}``: whose token has this SHA-256, None where nobody's, and may they see anything;
         does the policy name anybody?"""
         digest, principals = read_needed(params, "token_sha256").lower().encode(), self._exposed.principals
         same = [
@@ -62,7 +67,7 @@ class Clients:
             if hmac.compare_digest(known["token_sha256"].lower().encode(), digest)
         ]
         name = same[0] if same else None
-        sees = name is not None and bool(principals[name]["tools"])
+        sees = name is not None and bool(principals[name]["tools"] or principals[name].get("prompts"))
         return {"principal": name, "sees": sees, "named": bool(principals)}
 
     async def _tools(self, params: Params, actor: Actor) -> dict[str, Any]:
@@ -87,13 +92,27 @@ class Clients:
         self._sessions.called(session, name, failed=not report.response.ok)
         return report.to_json()
 
+    async def _prompts(self, params: Params, actor: Actor) -> dict[str, Any]:
+        """``{prompts: [{name, title, description}]}``, those that this client may ask for."""
+        self._sessions.heard(params, _who(params, actor).id)
+        return {"prompts": [described(name) for name in self._asked_for(params, self._exposed.prompts_of)]}
+
+    async def _prompt(self, params: Params, actor: Actor) -> dict[str, Any]:
+        """``{description, text}``. Raises ``NotFound`` for one that there is not, or not for this client: alike."""
+        name = clean_line(read_needed(params, "name"), 128)
+        self._sessions.heard(params, _who(params, actor).id)
+        if name not in self._asked_for(params, self._exposed.prompts_of):
+            raise CommandFailed(ErrorKind.NOT_FOUND, f"Unknown prompt: {name}")
+        text = joined(context(await self._runtime.skills.look()))
+        return {"description": described(name)["description"], "text": text}
+
     async def _leave(self, params: Params, actor: Actor) -> dict[str, Any]:
         """A client ended its session."""
         self._sessions.left(read_needed(params, "session"))
         return {}
 
     async def _server(self, params: Params, actor: Actor) -> dict[str, Any]:
-        """``{tools, hidden, principals, sessions}`` of the server that MCP clients see."""
+        """``{tools, prompts, hidden, principals, sessions}`` of the server that MCP clients see."""
         found = self._exposed
         sees = {name: found.seen_by(name).tools for name in sorted(found.principals)}
         return {
@@ -107,18 +126,22 @@ class Clients:
                 }
                 for tool in found.tools.values()
             ],
+            "prompts": list(found.prompts),
             "hidden": [asdict(one) for one in found.hidden],
             "principals": list(sees),
             "sessions": [asdict(row) for row in self._sessions.rows],
         }
 
     def _seen(self, params: Params) -> Seen:
+        return self._asked_for(params, self._exposed.seen_by)
+
+    def _asked_for(self, params: Params, of: Callable[[str | None], T]) -> T:
         """Raises ``PolicyDenied`` for a principal that the policy does not name, or no longer."""
-        found, principal = self._exposed, read_text(params, "principal")
-        if principal == LOCAL and not found.principals:
+        principal = read_text(params, "principal")
+        if principal == LOCAL and not self._exposed.principals:
             principal = None
         try:
-            return found.seen_by(principal)
+            return of(principal)
         except KeyError:
             raise CommandFailed(ErrorKind.POLICY_DENIED, "the policy names no such client") from None
 

@@ -121,6 +121,8 @@ _ALL = (
     Command("mcp.identify", "Which MCP client a token is that of"),
     Command("mcp.tools", "What an MCP client may see, where that has changed", followed=True),
     Command("mcp.call", "Call a tool on behalf of an MCP client", effects=True, tied=True),
+    Command("mcp.prompts", "The prompts that an MCP client may ask for"),
+    Command("mcp.prompt", "The text of a prompt, for an MCP client"),
     Command("mcp.leave", "An MCP client has ended its session"),
     Command("mcp.server", "What MCP clients may see, and who of them is connected"),
     Command("mcp.servers", "Other people's MCP servers: their state, and what was approved of their tools"),

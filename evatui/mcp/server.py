@@ -8,11 +8,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping
-from typing import Any, TypeAlias
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
 
 from mcp.server import Server
-from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.server.context import CallNext, HandlerResult
 from mcp.server.lowlevel import NotificationOptions
 from mcp.server.models import InitializationOptions
 from mcp.shared.exceptions import MCPError
@@ -23,6 +23,8 @@ from mcp.types import (
     CallToolResult,
     ListToolsResult,
     PaginatedRequestParams,
+    PromptsCapability,
+    ServerCapabilities,
     SubscriptionsListenRequestParams,
     SubscriptionsListenResult,
 )
@@ -32,15 +34,14 @@ from evatui.control.operator import CommandFailed, OnProgress
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.ids import new_id
 from evatui.kernel.model.progress import Progress
-from evatui.mcp.asking import Client, Runs, asked
+from evatui.mcp.asking import Runs, asked
 from evatui.mcp.changes import Changes
+from evatui.mcp.context import Context, WhoAsks
+from evatui.mcp.prompts import Prompts
 from evatui.mcp.results import answered, failed
 from evatui.mcp.tools import Lists, page
 
 __all__ = ["Context", "ToolServer", "WhoAsks"]
-
-Context: TypeAlias = ServerRequestContext[Any, Any]
-WhoAsks = Callable[[Context], Client]
 
 _INSTRUCTIONS = (
     "Tools of an evatui workspace. They are replaced while they run: list them again when told that they changed."
@@ -59,6 +60,7 @@ class ToolServer(Server[Any]):
         self._runs = runs
         self._who = who
         self._lists = Lists(runs)
+        self._prompts = Prompts(runs, who)
         self.changes = Changes(self._lists)
         super().__init__(
             "evatui",
@@ -66,6 +68,8 @@ class ToolServer(Server[Any]):
             instructions=_INSTRUCTIONS,
             on_list_tools=self._list,
             on_call_tool=self._call,
+            on_list_prompts=self._prompts.list,
+            on_get_prompt=self._prompts.get,
             on_subscriptions_listen=self._listen,
             get_tool_input_schema=self._lists.header_schema,
         )
@@ -80,6 +84,11 @@ class ToolServer(Server[Any]):
         """Over HTTP nobody passes ``notification_options``; clients are told of changes all the same."""
         changes = notification_options or NotificationOptions(tools_changed=True)
         return super().create_initialization_options(changes, experimental_capabilities, extensions)
+
+    def get_capabilities(self, *given: Any, **named: Any) -> ServerCapabilities:
+        """What prompts there are is asked for each time: nobody is told that they changed."""
+        found = super().get_capabilities(*given, **named)
+        return found.model_copy(update={"prompts": PromptsCapability(list_changed=False)})
 
     @contextlib.asynccontextmanager
     async def watching(self) -> AsyncIterator[None]:

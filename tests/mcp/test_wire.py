@@ -137,7 +137,7 @@ def test_an_unknown_version_is_told_the_known_one(house: House) -> None:
     assert answer.error["data"]["supported"] == ["2026-07-28"]
 
 
-@pytest.mark.parametrize("method", ["no/such", "resources/list", "prompts/list", "logging/setLevel"])
+@pytest.mark.parametrize("method", ["no/such", "resources/list", "logging/setLevel"])
 def test_what_is_not_served_is_not_found(house: House, method: str) -> None:
     answer = house.ask(method)
     assert (answer.status, answer.error["code"]) == (404, -32601)
@@ -189,10 +189,11 @@ def test_the_era_since_2026_has_no_sessions(house: House) -> None:
 
 
 def test_what_the_server_can_is_said_in_both_eras(house: House) -> None:
+    can = {"tools": {"listChanged": True}, "prompts": {"listChanged": False}}
     old = house.send(HELLO).json["result"]
-    assert (old["capabilities"], old["protocolVersion"]) == ({"tools": {"listChanged": True}}, OLD)
+    assert (old["capabilities"], old["protocolVersion"]) == (can, OLD)
     new = house.ask("server/discover").json["result"]
-    assert (new["capabilities"], new["supportedVersions"]) == ({"tools": {"listChanged": True}}, ["2026-07-28"])
+    assert (new["capabilities"], new["supportedVersions"]) == (can, ["2026-07-28"])
     assert "instructions" in new
 
 

@@ -59,12 +59,12 @@ def _common(mine: list[str], theirs: list[str]) -> list[str]:
     return inside + [name for name in theirs if name not in inside and any(covers_glob(own, name) for own in mine)]
 
 
-def _narrowed(by: str) -> Callable[[dict[str, Any], dict[str, Any]], dict[str, Any]]:
+def _narrowed(*by: str) -> Callable[[dict[str, Any], dict[str, Any]], dict[str, Any]]:
     """What is defined by either; of a name defined by both the first definition, and of ``by`` what both list."""
 
     def meet(mine: dict[str, Any], theirs: dict[str, Any]) -> dict[str, Any]:
         both = {
-            name: {**mine[name], by: _common(mine[name].get(by, []), theirs[name].get(by, []))}
+            name: {**mine[name], **{key: _common(mine[name].get(key, []), theirs[name].get(key, [])) for key in by}}
             for name in mine.keys() & theirs.keys()
         }
         return {**theirs, **mine, **both}
@@ -165,6 +165,7 @@ _PRINCIPAL = Record(
     {
         "token_sha256": Field(_SHA256, "Digest of the bearer token.", required=True),
         "tools": Field(_NAMES, "Tools that this client may see.", []),
+        "prompts": Field(_NAMES, "Prompts that this client may ask for.", []),
     }
 )
 
@@ -225,8 +226,13 @@ _MCP_SERVER = Record(
     {
         "tools": Field(_MCP_TOOLS, "MCP handlers."),
         "capabilities": Field(_NAMES, "Ordinary capabilities that clients may see.", [], pool=_either, meet=_common),
+        "prompts": Field(_NAMES, "Prompts that clients may ask for.", [], pool=_either, meet=_common),
         "principals": Field(
-            MapOf(_NAME, "the name of a client", _PRINCIPAL), "Clients.", {}, pool=_merged, meet=_narrowed("tools")
+            MapOf(_NAME, "the name of a client", _PRINCIPAL),
+            "Clients.",
+            {},
+            pool=_merged,
+            meet=_narrowed("tools", "prompts"),
         ),
     }
 )

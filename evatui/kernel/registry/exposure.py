@@ -6,7 +6,7 @@ Pure: of a table and a policy, and nothing else.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -21,7 +21,10 @@ from evatui.kernel.model.text import clean, clean_line
 from evatui.kernel.registry.generation import Generation
 from evatui.kernel.registry.table import Table
 
-__all__ = ["Exposed", "Hidden", "Seen", "Tool", "exposed"]
+__all__ = ["PROMPTS", "Exposed", "Hidden", "Seen", "Tool", "exposed"]
+
+PROMPTS = ("context",)
+"""What there is: all that agents are told of skills."""
 
 _MAX_DESCRIPTION = 4_000
 _HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
@@ -60,11 +63,12 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Exposed:
-    """``principals`` maps the name of a client to ``{token_sha256, tools}`` of the policy."""
+    """``principals`` maps the name of a client to ``{token_sha256, tools, prompts}`` of the policy."""
 
     tools: Mapping[str, Tool]
     hidden: tuple[Hidden, ...]
     principals: Mapping[str, Mapping[str, Any]]
+    prompts: tuple[str, ...] = ()
     _seen: dict[str | None, Seen] = field(default_factory=dict, repr=False, compare=False)
 
     def seen_by(self, principal: str | None) -> Seen:
@@ -73,6 +77,12 @@ class Exposed:
         if known is None:
             known = self._seen[principal] = _seen(self._allowed(principal))
         return known
+
+    def prompts_of(self, principal: str | None) -> tuple[str, ...]:
+        """The names of the prompts that it may ask for; as `seen_by`."""
+        if principal is None:
+            return self.prompts
+        return _named(self.principals[principal].get("prompts", ()), self.prompts)
 
     def _allowed(self, principal: str | None) -> Mapping[str, Tool]:
         if principal is None:
@@ -102,7 +112,12 @@ def exposed(table: Table, policy: Policy | None) -> Exposed:
         taken[likeness(name)] = id
         tools[name] = Tool(name, called, provider, _described(name, generation))
     ordered = MappingProxyType(dict(sorted(tools.items())))
-    return Exposed(ordered, tuple(hidden), MappingProxyType(settings["principals"]))
+    prompts = _named(settings["prompts"], PROMPTS)
+    return Exposed(ordered, tuple(hidden), MappingProxyType(settings["principals"]), prompts)
+
+
+def _named(patterns: Iterable[str], names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(name for name in names if any(covers_name(pattern, name) for pattern in patterns))
 
 
 _Offer = tuple[str, Generation, str, str | None]
