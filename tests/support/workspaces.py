@@ -77,10 +77,13 @@ def save(root: Path, name: str, text: str) -> None:
 
 
 def tool(name: str, body: str, **manifest: str) -> dict[str, str]:
-    """A capability ``name`` that takes and gives anything; ``body`` is its whole script."""
+    """A capability ``name`` that takes and gives anything; ``body`` is its whole script.
+
+    The manifest comes last, so that where it is written beside a runtime all that it names is there already.
+    """
     lines = "".join(f"{key}: {value}\n" for key, value in manifest.items())
     return {
+        f"capabilities/tools/{name}.lua": body,
         f"capabilities/{name}.yaml": f"id: {name}\nkind: lua_tool\nversion: 1.0.0\ncapabilities: [test.{name}]\n"
         f"lua: {{script: capabilities/tools/{name}.lua}}\ninput_schema: {{type: object}}\noutput_schema: {{}}\n{lines}",
-        f"capabilities/tools/{name}.lua": body,
     }

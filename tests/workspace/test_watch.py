@@ -43,7 +43,8 @@ async def until(watch: Watch, wanted: Iterable[str]) -> set[str]:
 
 @pytest_asyncio.fixture
 async def watch(workspace: Path) -> AsyncIterator[Watch]:
-    """Armed: the first hint, to look at everything, has been taken."""
+    """Armed: the first hint, to look at everything, has been taken, and none comes by itself for a day."""
+    (workspace / "eva.yaml").write_text("watch: {rescan_s: 86400}\n")
     watching = Watch(open_layout(workspace))
     assert await next_hint(watching) == EVERYTHING
     yield watching
