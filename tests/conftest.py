@@ -12,6 +12,17 @@ settings.register_profile("patient", settings(), deadline=None, suppress_health_
 settings.load_profile("patient")  # a busy machine is no defect of what is tested
 
 
+_NAMED_BY = 60
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """A long text is named by its beginning: the processes of the tests tell each other the name of each, often."""
+    if not isinstance(val, str | bytes) or len(val) <= _NAMED_BY:
+        return None
+    text = val[:_NAMED_BY]
+    return (text if isinstance(text, str) else text.decode("latin-1")).encode("unicode_escape").decode("ascii")
+
+
 def pytest_collection() -> None:
     """What is collected stays to the end: nobody need look through it for garbage, now or in any test."""
     gc.disable()
