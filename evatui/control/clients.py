@@ -59,7 +59,7 @@ class Clients:
 
     async def _identify(self, params: Params, actor: Actor) -> dict[str, Any]:
         """``{principal, sees, named}``: whose token has this SHA-256, None where nobody's, and may they see anything;
-        does the policy name anybody?"""
+        ``named`` are the SHA-256 of the tokens of all whom the policy names."""
         digest, principals = read_needed(params, "token_sha256").lower().encode(), self._exposed.principals
         same = [
             name
@@ -68,7 +68,7 @@ class Clients:
         ]
         name = same[0] if same else None
         sees = name is not None and bool(principals[name]["tools"] or principals[name].get("prompts"))
-        return {"principal": name, "sees": sees, "named": bool(principals)}
+        return {"principal": name, "sees": sees, "named": [one["token_sha256"].lower() for one in principals.values()]}
 
     async def _tools(self, params: Params, actor: Actor) -> dict[str, Any]:
         """``{revision, tools}``; ``tools`` is None where ``known`` is the revision already."""

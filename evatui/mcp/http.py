@@ -113,8 +113,9 @@ class HttpServer:
         runs = await self._runs()
         base = f"http://{self._host}:{self._port}"
         token = await asyncio.to_thread(local_token, self._state_dir)
-        server = ToolServer(runs, who_asks)
-        app = make_app(server, Verifier(runs, f"{base}/mcp", token), self._borders, base)
+        server, verifier = ToolServer(runs, who_asks), Verifier(runs, f"{base}/mcp", token)
+        await verifier.learn()
+        app = make_app(server, verifier, self._borders, base)
         serving = uvicorn.Server(
             uvicorn.Config(
                 app,

@@ -19,10 +19,13 @@ from typing import Any
 import pytest
 
 from evatui.control.operator import CommandFailed
+from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.workspace.settings import McpServerSettings
+from evatui.mcp.attached import Attached
 from evatui.mcp.borders import borders_of
 from evatui.mcp.http import Address, HttpServer
 from evatui.mcp.token_file import local_token, token_file
+from tests.control.crowd import ANN
 from tests.mcp.house import ECHO, FILES, POLICY, TOKENS, House, handler, housed, modern, policy
 from tests.mcp.test_wire import HELLO, opened
 from tests.support.waiting import until
@@ -109,6 +112,33 @@ def test_without_principals_a_token_of_this_workspace_is_good(tmp_path: Path) ->
         save(tmp_path, POLICY, policy(TOKENS))
         waited(lambda: house.ask("tools/list", token=token).status == 401)
         assert house.ask("tools/list").status == 200
+
+
+def test_only_a_token_that_was_good_starts_a_runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started = []
+
+    async def start(root: Path, state_dir: Path | None) -> None:
+        started.append(root)
+        raise CommandFailed(ErrorKind.UNAVAILABLE, "none could be started")
+
+    async def attached() -> Attached:
+        runs = Attached(tmp_path, None, ANN)
+        await runs.attach()
+        return runs
+
+    monkeypatch.setattr("evatui.mcp.attached.start_detached", start)
+    with housed(tmp_path) as house:
+        server = HttpServer(attached, tmp_path / ".eva", Address("127.0.0.1", 0))
+        bridge = House(tmp_path, house.kernel, server)
+    try:
+        for token in ("wrong", "", None):
+            assert bridge.ask("tools/list", token=token).status in (401, 503)
+        assert started == []
+        for token in (TOKENS["bob"], local_token(tmp_path / ".eva")):
+            assert bridge.ask("tools/list", token=token).status == 503
+        assert started == [tmp_path, tmp_path]
+    finally:
+        server.stop()
 
 
 def test_a_token_is_kept_until_others_could_have_read_it(tmp_path: Path) -> None:
