@@ -15,7 +15,7 @@ from evatui.adapters.answers import hidden
 from evatui.adapters.apart import apart
 from evatui.adapters.backoff import Backoff
 from evatui.adapters.mcp_asking import Asked, understood
-from evatui.adapters.mcp_results import tool_result
+from evatui.adapters.mcp_results import progress_from, tool_result
 from evatui.adapters.mcp_session import Session, load
 from evatui.adapters.mcp_shelf import Shelf
 from evatui.adapters.mcp_tools import judged
@@ -124,8 +124,17 @@ class McpServer:
             message = f"the arguments do not fit {who}: {violations[0].text}"
             raise NotSent(ErrorKind.INVALID_INPUT, message, retryable=False, violations=told)
         left_s = self._left_s(invocation)
+
+        async def hear(progress: float, total: float | None, message: str | None) -> None:
+            sound = progress_from(progress, total, message)
+            if sound is not None:
+                invocation.told(sound)
+
         answer = await session.ask(
-            lambda client: client.call_tool(asked.name, dict(arguments), read_timeout_seconds=left_s), who
+            lambda client: client.call_tool(
+                asked.name, dict(arguments), read_timeout_seconds=left_s, progress_callback=hear
+            ),
+            who,
         )
         plain = answer.model_dump(by_alias=True, mode="json", exclude_none=True)
         return await asyncio.to_thread(tool_result, plain, tool, who)

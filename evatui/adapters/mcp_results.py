@@ -8,11 +8,15 @@ from typing import Any, Final
 
 from evatui.adapters.mcp_tools import Tool
 from evatui.kernel.model.errors import CallError, CallFailed, ErrorKind, Origin, failure
-from evatui.kernel.model.text import clean
+from evatui.kernel.model.progress import Progress
+from evatui.kernel.model.text import clean, clean_line
 
-__all__ = ["told", "tool_result"]
+__all__ = ["progress_from", "told", "tool_result"]
 
 _MESSAGE: Final = 2_000
+_MAX_LINE: Final = 200
+_MOST: Final = 2**53
+"""Up to here every number is one of its own, and whatever reads JSON knows it."""
 _INVALID_PARAMS: Final = -32602
 _METHOD_NOT_FOUND: Final = -32601
 _TIMEOUT: Final = -32001
@@ -35,6 +39,18 @@ def tool_result(result: Mapping[str, Any], tool: Tool, who: str) -> Mapping[str,
             raise failure(ErrorKind.INVALID_OUTPUT, message, text=clean(text, _MESSAGE))
     kept = {"content": result.get("content", [])}
     return kept | ({"structuredContent": structured} if structured is not None else {})
+
+
+def progress_from(done: float, total: float | None, message: str | None) -> Progress | None:
+    """A server's word on how far a call has come; None where it makes no sense."""
+    if not 0 <= done <= _MOST:
+        return None
+    known = total is not None and done <= total <= _MOST
+    return Progress(_whole(done), _whole(total) if known and total else None, clean_line(message or "", _MAX_LINE))
+
+
+def _whole(number: float) -> int | float:
+    return int(number) if number == int(number) else number
 
 
 def told(code: int, message: str, who: str) -> CallFailed:

@@ -38,7 +38,7 @@ def status(runtime: Runtime, socket: str | None) -> dict[str, Any]:
         "runtime": {"pid": info.pid, "since": info.since, "mode": info.mode, "socket": socket} if held else None,
         "workspace": info.workspace,
         "counts": _counts(runtime),
-        "in_flight": len(runtime.calls.flights),
+        "in_flight": runtime.dispatch.in_flight,
         "watch": _watch(runtime.watch),
         "audit": {"ok": audit_ok, "word": audit_word, "detail": audit_detail, "since": runtime.audit.unwell_since},
         "rejections": len(rejection_rows(runtime)),

@@ -140,7 +140,8 @@ class Desk:
             calls = self._runtime.calls
             if self.standing.ok and calls.ending and COMMANDS[command].order:
                 raise CommandFailed(ErrorKind.UNAVAILABLE, "the runtime ends", retryable=True)
-            watched = following(calls, request_id, on_progress) if on_progress else contextlib.nullcontext()
+            dispatch = self._runtime.dispatch
+            watched = following(dispatch, request_id, on_progress) if on_progress else contextlib.nullcontext()
             async with watched:
                 with ordered_by(request_id), on_line(line):
                     return await work({**params, "request_id": request_id}, actor)

@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator
 
 from evatui.control.operator import OnProgress
 from evatui.kernel.model.progress import Progress
-from evatui.kernel.registry.calls import Calls
-from evatui.kernel.registry.flight import Flight
+from evatui.kernel.registry.providers.dispatch import Dispatch
+from evatui.kernel.registry.under_way import UnderWay
 
 __all__ = ["following"]
 
@@ -17,13 +17,13 @@ _LOOK_EVERY_S = 0.1
 
 
 @contextlib.asynccontextmanager
-async def following(calls: Calls, request_id: str, told: OnProgress) -> AsyncIterator[None]:
+async def following(dispatch: Dispatch, request_id: str, told: OnProgress) -> AsyncIterator[None]:
     """While it is entered, ``told`` hears of the call ``request_id``, on the kernel's loop.
 
     It gets the newest report ten times a second at most, each once, and the last one in any case; but of a
     call that ends within a tenth of a second, which nobody needs to watch, none.
     """
-    looking = asyncio.get_running_loop().create_task(_look(calls, request_id, told))
+    looking = asyncio.get_running_loop().create_task(_look(dispatch, request_id, told))
     try:
         yield
     finally:
@@ -31,20 +31,20 @@ async def following(calls: Calls, request_id: str, told: OnProgress) -> AsyncIte
         await asyncio.wait((looking,))
 
 
-async def _look(calls: Calls, request_id: str, told: OnProgress) -> None:
-    flight: Flight | None = None
+async def _look(dispatch: Dispatch, request_id: str, told: OnProgress) -> None:
+    call: UnderWay | None = None
     last: Progress | None = None
     try:
         while True:
             await asyncio.sleep(_LOOK_EVERY_S)
-            flight = flight or calls.flights.get(request_id)
-            last = _tell(flight, last, told)
+            call = call or dispatch.find(request_id)
+            last = _tell(dispatch, call, last, told)
     finally:
-        _tell(flight, last, told)
+        _tell(dispatch, call, last, told)
 
 
-def _tell(flight: Flight | None, last: Progress | None, told: OnProgress) -> Progress | None:
-    newest = flight.host.progress if flight is not None and flight.host is not None else None
+def _tell(dispatch: Dispatch, call: UnderWay | None, last: Progress | None, told: OnProgress) -> Progress | None:
+    newest = dispatch.progress_of(call) if call is not None else None
     if newest is not None and newest != last:
         told(newest)
-    return newest
+    return newest or last

@@ -216,7 +216,7 @@ class Kernel:
 
     @property
     def in_flight(self) -> int:
-        return len(self._runtime.calls.flights) if self._runtime else 0
+        return self._runtime.dispatch.in_flight if self._runtime else 0
 
     @property
     def idle_s(self) -> float:

@@ -44,7 +44,7 @@ async def restart(old: Runtime, desk: Desk, build: Build, actor: Actor) -> tuple
     layout = await asyncio.to_thread(layout_of, old.layout.root, old.layout.state_dir)
     waited = _approved(old)
     desk.shut(restarting(rfc3339(clock.now())))
-    old.bus.emit("/runtime/restarting", {"calls": len(old.calls.flights)}, actor=actor, cause=request())
+    old.bus.emit("/runtime/restarting", {"calls": old.dispatch.in_flight}, actor=actor, cause=request())
     try:
         await desk.settled(within / 1000)
         spent = (clock.monotonic() - started) * 1000

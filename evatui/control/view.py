@@ -29,7 +29,7 @@ from evatui.kernel.model.event import Event
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.records.redact import redact
 from evatui.kernel.registry.capability import Capability
-from evatui.kernel.registry.flight import Flight
+from evatui.kernel.registry.under_way import UnderWay
 from evatui.runtime import Runtime
 
 __all__ = ["View", "runtime_info"]
@@ -61,7 +61,7 @@ class View:
             counts=dict(registry.trail.counts),
             capabilities=tuple(self._row(capability) for _, capability in sorted(registry.capabilities.items())),
             rejections=rejection_rows(runtime),
-            calls=tuple(_call(flight, now) for flight in islice(runtime.calls.flights.values(), _MAX_CALLS)),
+            calls=tuple(_call(call, now) for call in islice(runtime.dispatch.under_way, _MAX_CALLS)),
             transitions=tuple(transition_row(edge) for edge in registry.trail.recent),
             events=tuple(_clean_event(event) for event in events),
             audit=tuple(audit_row(record) for record in records),
@@ -123,26 +123,20 @@ def runtime_info(runtime: Runtime) -> RuntimeInfo:
     )
 
 
-def _call(flight: Flight, now: float) -> CallRow:
-    generation = flight.generation
+def _call(call: UnderWay, now: float) -> CallRow:
     return CallRow(
-        request_id=clean_line(flight.request.request_id, 64),
-        capability_id=flight.capability.id if flight.capability else "",
-        generation=generation.name.id if generation else "",
-        number=generation.name.short if generation else "",
-        caller=clean_line(flight.request.caller.id or flight.request.caller.type.value, 64),
-        started_at=rfc3339(flight.at),
-        elapsed_ms=(now - flight.started) * 1000,
-        deadline_ms=(flight.deadline - flight.started) * 1000,
-        host_call=_host_call(flight),
-        progress=flight.host.progress if flight.host else None,
-        queued=generation is None,
+        request_id=clean_line(call.request.request_id, 64),
+        capability_id=call.answered_by,
+        generation=call.runs_on or "",
+        number=call.number,
+        caller=clean_line(call.request.caller.id or call.request.caller.type.value, 64),
+        started_at=rfc3339(call.at),
+        elapsed_ms=(now - call.started) * 1000,
+        deadline_ms=(call.deadline - call.started) * 1000,
+        host_call=call.doing,
+        progress=call.progress,
+        queued=call.runs_on is None,
     )
-
-
-def _host_call(flight: Flight) -> str:
-    running = flight.host.running if flight.host else None
-    return clean_line(f"{running.fn} {running.target or ''}".strip(), 120) if running else ""
 
 
 def _clean_event(event: Event) -> Event:

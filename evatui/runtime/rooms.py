@@ -205,7 +205,6 @@ class Rooms:
         self.freezing = Freezing(FreezeBook(database), self.reloader, self.canaries, self._journal)
         self.trials = Trials(self.registry, self.operations, self._restoring, state, clock)
         self.calls = Calls(self.registry, host, audit, clock, in_force, layout.name, layout.runtime.mode)
-        self.cancelling = Cancelling(self.calls, self._journal, clock)
         self.simulators = Simulators()
         self.hardware = Hardware(
             (SerialPorts(), HidDevices(), RemotePorts(lambda: self.hardware.addresses), self.simulators),
@@ -230,6 +229,7 @@ class Rooms:
         )
         self.tools = Tools(self.providers, self._journal)
         self.dispatch = Dispatch(self.registry, self.calls, self.providers, clock)
+        self.cancelling = Cancelling(self.dispatch, self._journal, clock)
         self.registry.why_not = self.providers.why_not
         self.reloader.on_scan = lambda scan, actor: self.providers.follow(scan.adapters, scan.policy, actor)
         self.approvals = Approvals(self.registry, self.reloader, self.gate, self.providers, clock)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from evatui.kernel.admission.adapters import load_adapters
+from evatui.kernel.model.adapter import Adapter
+from evatui.kernel.workspace.files import SourceFile
 from tests.adapters.ground import adapter, program
 from tests.host.web import Received, answer
 
-__all__ = ["ADD", "Answers", "mcp", "mcp_http", "serving_tools", "tool"]
+__all__ = ["ADD", "Answers", "adapter_of", "mcp", "mcp_http", "serving_tools", "tool"]
 
 ADD = {
     "name": "add",
@@ -34,6 +38,7 @@ def hello(message):
             "serverInfo": {"name": "scripted", "version": "9"}}
 
 VERSION = "2025-06-18"
+asked = {}
 
 def serve(page=lambda cursor: tools()):
     while True:
@@ -44,6 +49,7 @@ def serve(page=lambda cursor: tools()):
         elif method == "tools/list":
             say({"id": number, "result": page(message["params"].get("cursor") if message.get("params") else None)})
         elif method == "tools/call":
+            asked.update(message["params"])
             say({"id": number, "result": call(message["params"]["name"], message["params"].get("arguments") or {})})
         elif number is not None:
             say({"id": number, "error": {"code": -32601, "message": "unknown"}})
@@ -67,6 +73,14 @@ def mcp(folder: Path, body: str, more: str = "tools: ['*']", name: str = "srv", 
 
 def mcp_http(url: str, more: str = "tools: ['*'], allow_loopback: true", name: str = "srv") -> dict[str, str]:
     return adapter(name, "mcp", f"{{server: http, url: '{url}', {more}}}", "[]")
+
+
+def adapter_of(file: Mapping[str, str]) -> Adapter:
+    """The adapter of a file, without a workspace around it."""
+    [text] = file.values()
+    source = SourceFile("a.yaml", text.encode(), hashlib.sha256(text.encode()).hexdigest(), (0, 0, 0, 0, 0))
+    [adapter] = load_adapters([source], lambda _: []).adapters
+    return adapter
 
 
 class Answers:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 import resource
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -18,13 +17,11 @@ from hypothesis import strategies as st
 
 from evatui.adapters.mcp import McpServer
 from evatui.adapters.mcp_tools import judged
-from evatui.kernel.admission.adapters import load_adapters
 from evatui.kernel.host.ports import Setting
 from evatui.kernel.model.address import Address
 from evatui.kernel.model.errors import CallFailed
-from evatui.kernel.workspace.files import SourceFile
 from tests.adapters.ground import Start, error
-from tests.adapters.mcp_ground import ADD, Answers, mcp, mcp_http, serving_tools, tool
+from tests.adapters.mcp_ground import ADD, Answers, adapter_of, mcp, mcp_http, serving_tools, tool
 from tests.adapters.test_mcp import approve, call_tool, tools, up
 from tests.host.web import Server, answer, serving
 from tests.support.waiting import until
@@ -303,9 +300,6 @@ class Names:
 
 def server_of(file: Mapping[str, str], names: Names | None = None) -> McpServer:
     """The server of an adapter alone, without a runtime."""
-    [text] = file.values()
-    source = SourceFile("a.yaml", text.encode(), hashlib.sha256(text.encode()).hexdigest(), (0, 0, 0, 0, 0))
-    [adapter] = load_adapters([source], lambda _: []).adapters
     setting = Setting(
         Path(__file__).parent,
         lambda name: pytest.fail(name),
@@ -313,7 +307,7 @@ def server_of(file: Mapping[str, str], names: Names | None = None) -> McpServer:
         frozenset,
         lambda what, more: None,
     )
-    return McpServer(adapter, setting, names or Names(("127.0.0.1",)))
+    return McpServer(adapter_of(file), setting, names or Names(("127.0.0.1",)))
 
 
 @pytest.mark.parametrize(

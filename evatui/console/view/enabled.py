@@ -124,7 +124,10 @@ def is_in_flight(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | No
 def is_on_a_generation(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | None:
     if missing := is_in_flight(snapshot, subject):
         return missing
-    return None if getattr(subject, "number", None) else "it waits for a slot, and so is on no generation yet"
+    if getattr(subject, "number", None):
+        return None
+    waits = getattr(subject, "queued", False)
+    return "it waits for a slot, and so is on no generation yet" if waits else "an adapter has no generations"
 
 
 def comparable(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from evatui.console.view.ink import EMPTY, Ink, Line, join, line, wrap
 from evatui.console.view.rows import folded
 from evatui.console.view.table import Column, Row
 from evatui.console.view.under_way import progress_line
 from evatui.console.view.words import Look, clock, duration
-from evatui.control.snapshot import CallRow, ConsoleSnapshot
+from evatui.control.adapter_rows import AdapterRow
+from evatui.control.snapshot import CallRow, CapabilityRow, ConsoleSnapshot
 from evatui.kernel.model.ids import fold
 from evatui.kernel.model.lifecycle import State
 
@@ -86,7 +87,7 @@ def _span(ms: float) -> str:
 
 
 def _generation(call: CallRow, drains: bool) -> Line:
-    if call.queued:
+    if call.queued or not call.number:
         return line(("–", Ink.DIM))
     return line(("◐ " if drains else "", Ink.WARN), (call.number, Ink.WARN if drains else Ink.PLAIN))
 
@@ -122,8 +123,9 @@ def _draining(snapshot: ConsoleSnapshot) -> frozenset[str]:
 
 
 def effects_of(call: CallRow, snapshot: ConsoleSnapshot) -> str:
-    """What it may have changed by now: the side effects of its capability."""
-    return next((row.side_effects for row in snapshot.capabilities if row.id == call.capability_id), "mutating")
+    """What it may have changed by now: the side effects of its capability, or of the adapter."""
+    rows: Iterable[CapabilityRow | AdapterRow] = (*snapshot.capabilities, *snapshot.adapters)
+    return next((row.side_effects for row in rows if row.id == call.capability_id), "mutating")
 
 
 def call_preview(call: CallRow, snapshot: ConsoleSnapshot, width: int, look: Look, elapsed: float) -> list[Line]:

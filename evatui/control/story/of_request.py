@@ -12,7 +12,7 @@ from evatui.control.story.trace import CALL, Record, brief, event, is_order, log
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.records.codes import Code, Outcome
 from evatui.kernel.records.search import Filter, find
-from evatui.kernel.registry.flight import Flight
+from evatui.kernel.registry.under_way import UnderWay
 from evatui.runtime import Runtime
 
 __all__ = ["of_request"]
@@ -27,7 +27,7 @@ async def of_request(runtime: Runtime, request_id: str) -> dict[str, Any] | None
     ``call`` is its end, None while it runs, or where it was an order and no call. ``children`` are calls that were
     made for it, ``parent`` the one that it was made for, ``orders`` what it changed.
     """
-    flight = runtime.calls.flights.get(request_id)
+    flight = runtime.dispatch.find(request_id)
     read = await asyncio.to_thread(_read, logged(runtime), request_id)
     caused = _caused(runtime, request_id)
     if flight is None and not caused and not any(read.values()):
@@ -83,14 +83,13 @@ def _end(record: Record) -> dict[str, Any]:
     }
 
 
-def _running(runtime: Runtime, flight: Flight) -> dict[str, Any]:
-    caller, running = flight.request.caller, flight.host.running if flight.host else None
+def _running(runtime: Runtime, flight: UnderWay) -> dict[str, Any]:
     return {
         "capability": clean_line(flight.request.capability, 128),
-        "generation": flight.generation.name.id if flight.generation else None,
-        "actor": caller.to_json(),
+        "generation": flight.runs_on,
+        "actor": flight.request.caller.to_json(),
         "elapsed_ms": round((runtime.clock.monotonic() - flight.started) * 1000, 3),
-        "host_call": clean_line(f"{running.fn} {running.target or ''}".strip(), 120) if running else None,
+        "host_call": flight.doing or None,
     }
 
 

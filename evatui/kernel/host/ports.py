@@ -13,6 +13,7 @@ from evatui.kernel.model.adapter import Adapter
 from evatui.kernel.model.address import Reach
 from evatui.kernel.model.call import Actor
 from evatui.kernel.model.errors import CallError, CallFailed, ErrorKind
+from evatui.kernel.model.progress import Progress
 from evatui.kernel.model.tools import Definition, ServerInfo
 
 __all__ = [
@@ -97,7 +98,8 @@ class ProcessPort(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
-    """One call of an adapter, which has ``left_s`` seconds; ``limit`` is how many bytes its answer may have."""
+    """One call of an adapter, which has ``left_s`` seconds; ``limit`` is how many bytes its answer may have. ``told``
+    hears, on the loop, how far it has come; it must be cheap, must not raise."""
 
     capability: str
     payload: Any
@@ -106,6 +108,7 @@ class Invocation:
     caller: Actor
     left_s: float
     limit: int
+    told: Callable[[Progress], None]
 
 
 class NotSent(CallFailed):

@@ -83,7 +83,7 @@ class Calls:
             if not flight.recorded:  # else it ran, and it is its record that failed
                 response = await self._record_unserved(flight, response)
         except asyncio.CancelledError:
-            if not flight.cancelled_by or flight.task is None or flight.task.uncancel():
+            if not flight.is_by_order:
                 if not flight.recorded:
                     self._record_cancelled(flight)
                 raise
@@ -91,13 +91,6 @@ class Calls:
             if not flight.recorded:
                 response = await self._record_unserved(flight, response)
         return self._report(flight, response)
-
-    def cancel(self, flight: Flight, by: str) -> bool:
-        """Ends a call by order of ``by``: its caller is answered ``Cancelled``. False where it has ended by itself."""
-        if flight.recorded or flight.cancelled_by or flight.task is None:
-            return False
-        flight.cancelled_by = by
-        return flight.task.cancel()
 
     def _report(self, flight: Flight, response: Response) -> CallReport:
         if flight.capability is not None:

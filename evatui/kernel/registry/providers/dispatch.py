@@ -16,12 +16,14 @@ from evatui.kernel.model.call import KERNEL, CallReport, CallRequest
 from evatui.kernel.model.clock import Clock
 from evatui.kernel.model.ids import fold_words
 from evatui.kernel.model.manifest import SideEffects
+from evatui.kernel.model.progress import Progress
 from evatui.kernel.registry.calls import Calls
 from evatui.kernel.registry.providers.builtin import BUILTIN
 from evatui.kernel.registry.providers.provider import Provider
 from evatui.kernel.registry.providers.providers import Providers
 from evatui.kernel.registry.registry import Registry
 from evatui.kernel.registry.router import may_answer, route
+from evatui.kernel.registry.under_way import UnderWay
 
 __all__ = ["Choice", "Dispatch"]
 
@@ -59,6 +61,33 @@ class Dispatch:
         ):
             return self._calls.call(request)
         return self._routed(request)
+
+    # -- what is in flight ---------------------------------------------------------------------
+
+    @property
+    def in_flight(self) -> int:
+        """How many calls are, of capabilities and of adapters."""
+        return len(self._calls.flights) + len(self._providers.news.trips)
+
+    @property
+    def under_way(self) -> list[UnderWay]:
+        """All of them, the oldest first."""
+        trips = self._providers.news.trips
+        found: list[UnderWay] = [*self._calls.flights.values(), *trips.values()]
+        return sorted(found, key=lambda one: one.started) if trips else found
+
+    def find(self, request_id: str) -> UnderWay | None:
+        return self._calls.flights.get(request_id) or self._providers.news.trips.get(request_id)
+
+    def progress_of(self, call: UnderWay) -> Progress | None:
+        """Its own word on how far it has come; where it has none, that of an adapter which it waits for."""
+        if call.progress is not None:
+            return call.progress
+        trace = call.request.trace_id
+        waited = (trip.progress for trip in self._providers.news.trips.values() if trip.request.trace_id == trace)
+        return next((progress for progress in waited if progress is not None), None)
+
+    # -- who answers ---------------------------------------------------------------------------
 
     def choices(self, request: CallRequest) -> list[Choice]:
         """Who may answer, in the order in which they are asked."""

@@ -15,6 +15,7 @@ from evatui.kernel.records.codes import Code, Outcome
 from evatui.kernel.records.events import EventBus
 from evatui.kernel.registry.journal import Journal
 from evatui.kernel.registry.providers.holding import HeldAdapter
+from evatui.kernel.registry.providers.trip import Trip
 
 __all__ = ["News"]
 
@@ -27,6 +28,7 @@ class News:
         self.clock = clock
         self.policy: Policy | None = None
         self.on_change: Callable[[], None] = lambda: None
+        self.trips: dict[str, Trip] = {}
         self._journal = journal
         self._bus = bus
 

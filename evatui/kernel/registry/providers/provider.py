@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
 from typing import Any, Protocol
 
 from evatui.kernel.host.ports import Invocation, NotSent, Way, WayState
@@ -15,13 +16,14 @@ from evatui.kernel.model.call import CallerType, CallReport, CallRequest, Respon
 from evatui.kernel.model.clock import Clock
 from evatui.kernel.model.errors import CallError, CallFailed, ErrorKind, failure
 from evatui.kernel.model.manifest import AuditLevels
+from evatui.kernel.model.progress import Progress
 from evatui.kernel.model.text import clean_line
-from evatui.kernel.records.audit import AuditLog, Reservation
-from evatui.kernel.records.codes import call_ending
-from evatui.kernel.records.record import canonical, measured
+from evatui.kernel.records.audit import AuditLog
+from evatui.kernel.records.record import canonical
 from evatui.kernel.registry.limiter import Limiter
 from evatui.kernel.registry.payload import resolved
 from evatui.kernel.registry.providers.circuit import Circuit, Rate
+from evatui.kernel.registry.providers.trip import Trip
 
 __all__ = ["House", "Provider"]
 
@@ -31,27 +33,15 @@ class House(Protocol):
 
     audit: AuditLog
     clock: Clock
+    trips: dict[str, Trip]
+    """The calls of all adapters that are in flight, by request."""
+    on_change: Callable[[], None]
 
     def tell(self, what: str, adapter: Adapter, **more: Any) -> None: ...
 
     def levels(self) -> AuditLevels: ...
 
     def later(self, work: Callable[[], None]) -> None: ...
-
-
-@dataclass(slots=True)
-class _Flight:
-    """A call on its way. ``sent``: something of it may have left."""
-
-    request: CallRequest
-    started: float
-    deadline: float
-    payload: Any = None
-    data: bytes | None = None
-    sent: bool = False
-    target: str = ""
-    spent_us: int = 0
-    reservation: Reservation | None = field(default=None, repr=False)
 
 
 class Provider:
@@ -99,54 +89,66 @@ class Provider:
 
     async def call(self, request: CallRequest) -> CallReport:
         """Always answers; only cancellation is raised. ``generation`` of the report is None where nothing was sent."""
-        clock, limits = self._house.clock, self.adapter.limits
-        started = clock.monotonic()
-        asked_ms = min(limits.timeout_ms, request.timeout_ms or limits.timeout_ms)
-        flight = _Flight(request, started, min(started + asked_ms / 1000, request.deadline or math.inf))
+        house, adapter = self._house, self.adapter
+        started, limit_ms = house.clock.monotonic(), adapter.limits.timeout_ms
+        asked_ms = min(limit_ms, request.timeout_ms or limit_ms)
+        deadline = min(started + asked_ms / 1000, request.deadline or math.inf)
+        task = asyncio.current_task()
+        trip = Trip(request, house.clock.now(), started, deadline, task=task, adapter=adapter)
         try:
-            flight.reservation = self._house.audit.begin()
-            response = await self._answered(flight)
+            trip.reservation = house.audit.begin()
+            with self._in_flight(trip):
+                response = await self._answered(trip)
         except CallFailed as failed:
             response = Response(False, error=failed.error)
         except asyncio.CancelledError:
-            self._recorded_later(flight)
-            raise
-        response = await self._recorded(flight, response)
+            if not trip.is_by_order:
+                self._recorded_later(trip)
+                raise
+            response = Response(False, error=CallError(ErrorKind.CANCELLED, f"cancelled by {trip.cancelled_by}"))
+        response = await self._recorded(trip, response)
         self.calls += 1
         self.errors += not response.ok
-        return CallReport(
-            response,
-            request.request_id,
-            request.trace_id,
-            self.adapter.id,
-            self.adapter.title if flight.sent else None,
-            (clock.monotonic() - started) * 1000,
-        )
+        took_ms = (house.clock.monotonic() - started) * 1000
+        return CallReport(response, request.request_id, request.trace_id, adapter.id, trip.answer_from, took_ms)
 
-    async def _answered(self, flight: _Flight) -> Response:
+    @contextlib.contextmanager
+    def _in_flight(self, trip: Trip) -> Iterator[None]:
+        trips, key = self._house.trips, trip.request.request_id
+        if key in trips:
+            raise NotSent(ErrorKind.CONFLICT, "a call with this request id is in flight", retryable=False)
+        trips[key] = trip
+        self._house.on_change()
+        try:
+            yield
+        finally:
+            del trips[key]
+
+    async def _answered(self, trip: Trip) -> Response:
         adapter = self.adapter
         if self.leaving:
             raise NotSent(ErrorKind.UNAVAILABLE, f"{adapter.id} leaves service", reason="draining")
-        flight.payload, flight.data = await asyncio.to_thread(self._admitted, flight.request)
+        trip.payload, trip.data = await asyncio.to_thread(self._admitted, trip.request)
         if not self._rate.take(adapter.limits.rate_per_s):
             message = f"{adapter.id} takes {adapter.limits.rate_per_s} calls a second"
             device = adapter.transport == "hardware"
             kind = ErrorKind.DEVICE_RATE_LIMITED if device else ErrorKind.CONCURRENCY_LIMITED
             raise NotSent(kind, message, reason="rate_limited")
-        await self._limiter.acquire(flight.deadline, flight.request.ancestors)
+        await self._limiter.acquire(trip.deadline, trip.request.ancestors)
+        trip.begun = True
         try:
-            return await self._within_circuit(flight)
+            return await self._within_circuit(trip)
         finally:
             self._limiter.release()
 
-    async def _within_circuit(self, flight: _Flight) -> Response:
+    async def _within_circuit(self, trip: Trip) -> Response:
         adapter = self.adapter
         if not self.circuit.enter(adapter.breaker):
             message = f"{adapter.id} is {self.state.word}: {self.state.detail}"
             raise NotSent(ErrorKind.UNAVAILABLE, message, reason="circuit_open")
         ended: ErrorKind | None = ErrorKind.CANCELLED
         try:
-            result = await self._asked(flight)
+            result = await self._asked(trip)
             ended = None
             return Response(True, result)
         except CallFailed as failed:
@@ -160,29 +162,30 @@ class Provider:
             if turned is not None:
                 self._house.tell("circuit_opened" if turned else "circuit_closed", adapter, cause=self.last)
 
-    async def _asked(self, flight: _Flight) -> Any:
-        request, house = flight.request, self._house
+    async def _asked(self, trip: Trip) -> Any:
+        request, house = trip.request, self._house
         invocation = Invocation(
             request.capability,
-            flight.payload,
+            trip.payload,
             request.request_id,
             request.trace_id,
             request.caller,
-            flight.deadline - house.clock.monotonic(),
+            trip.deadline - house.clock.monotonic(),
             self.adapter.limits.max_output_bytes,
+            partial(self._heard, trip),
         )
-        flight.target = self.way.target(invocation)
-        await asyncio.to_thread(self._announce, flight)
-        flight.sent = True
+        trip.target = self.way.target(invocation)
+        await asyncio.to_thread(self._announce, trip)
+        trip.sent = True
         begun = house.clock.monotonic()
         try:
-            async with asyncio.timeout(max(0.0, flight.deadline - begun)):
+            async with asyncio.timeout(max(0.0, trip.deadline - begun)):
                 result = await self.way.invoke(invocation)
         except NotSent:
-            flight.sent = False
+            trip.sent = False
             raise
         except TimeoutError:
-            spent_ms = round((house.clock.monotonic() - flight.started) * 1000)
+            spent_ms = round((house.clock.monotonic() - trip.started) * 1000)
             message = f"{self.adapter.id} has not answered within {spent_ms} ms"
             raise failure(ErrorKind.TIMEOUT, message, retryable=True) from None
         except CallFailed:
@@ -191,9 +194,13 @@ class Provider:
             message = f"{self.adapter.id} failed in the kernel ({type(error).__name__})"
             raise failure(ErrorKind.HOST_ERROR, message) from error
         finally:
-            flight.spent_us = int((house.clock.monotonic() - begun) * 1_000_000)
+            trip.spent_us = int((house.clock.monotonic() - begun) * 1_000_000)
         await asyncio.to_thread(self._check, request.capability, result)
         return result
+
+    def _heard(self, trip: Trip, progress: Progress) -> None:
+        trip.progress = progress
+        self._house.on_change()
 
     # -- checks, each in a thread -------------------------------------------------------------
 
@@ -234,61 +241,33 @@ class Provider:
 
     # -- records ------------------------------------------------------------------------------
 
-    def _announce(self, flight: _Flight) -> None:
-        assert flight.reservation is not None  # a call without one has ended
-        intent = [{"fn": self._fn, "target": flight.target, "duration_us": None, "outcome": "intent"}]
-        fields = {"host_calls": intent, **self._identity(flight.request)}
-        self._house.audit.intent(flight.reservation, {"actor": flight.request.caller.to_json(), **fields})
+    def _announce(self, trip: Trip) -> None:
+        assert trip.reservation is not None  # a call without one has ended
+        self._house.audit.intent(trip.reservation, trip.intent())
 
-    @property
-    def _fn(self) -> str:
-        return f"adapter.{self.adapter.transport}"
+    def _record(self, trip: Trip, response: Response) -> Mapping[str, Any]:
+        took_us = int((self._house.clock.monotonic() - trip.started) * 1_000_000)
+        return trip.record(response, self._house.levels(), took_us)
 
-    def _identity(self, request: CallRequest) -> dict[str, Any]:
-        return {
-            "capability_id": self.adapter.id,
-            "capability": request.capability,
-            "generation": self.adapter.title,
-            "manifest_digest": self.adapter.digest or None,
-            "request_id": request.request_id,
-            "trace_id": request.trace_id,
-        }
-
-    def _record(self, flight: _Flight, response: Response) -> Mapping[str, Any]:
-        code, outcome = call_ending(response.error)
-        levels = self._house.levels()
-        said = response.error.kind.value if response.error else "ok"
-        asked = {"fn": self._fn, "target": flight.target, "duration_us": flight.spent_us, "outcome": said}
-        return {
-            "code": code,
-            "outcome": outcome,
-            "actor": flight.request.caller.to_json(),
-            **self._identity(flight.request),
-            "duration_us": int((self._house.clock.monotonic() - flight.started) * 1_000_000),
-            "error_kind": response.error.kind.value if response.error else None,
-            "input": measured(flight.request.payload, levels.log_input, flight.data),
-            "output": measured(response.result, levels.log_output) if response.ok else None,
-            "host_calls": [asked] if flight.sent else [],
-        }
-
-    async def _recorded(self, flight: _Flight, response: Response) -> Response:
+    async def _recorded(self, trip: Trip, response: Response) -> Response:
         """The answer, once it is on record; what cannot be written down does not leave."""
-        reservation = flight.reservation
+        trip.recorded = True
+        reservation = trip.reservation
         if reservation is None:
             return response  # there was nothing to write to
-        title = self.adapter.title if flight.sent else None
         try:
-            await asyncio.to_thread(lambda: self._house.audit.final(reservation, self._record(flight, response)).wait())
+            await asyncio.to_thread(lambda: self._house.audit.final(reservation, self._record(trip, response)).wait())
         except CallFailed as failed:
-            return Response(False, error=failed.error.on(title))
-        return replace(response, error=response.error.on(title)) if response.error else response
+            return Response(False, error=failed.error.on(trip.answer_from))
+        return replace(response, error=response.error.on(trip.answer_from)) if response.error else response
 
-    def _recorded_later(self, flight: _Flight) -> None:
-        reservation = flight.reservation
+    def _recorded_later(self, trip: Trip) -> None:
+        trip.recorded = True
+        reservation = trip.reservation
         if reservation is None:
             return
         error = CallError(ErrorKind.CANCELLED, "nobody waits for the answer any more")
-        record = self._record(flight, Response(False, error=error))
+        record = self._record(trip, Response(False, error=error))
 
         def write() -> None:
             with contextlib.suppress(CallFailed):
