@@ -69,6 +69,9 @@ class Session:
         from mcp import Client
         from mcp.types import Implementation
 
+        from evatui.adapters.mcp_elicitation import by_defaults
+
+        answers = self._adapter.block["elicitation"] == "defaults"
         async with AsyncExitStack() as stack:
             async with self.within("it has not come up"):  # the scopes of anyio would have to nest
                 streams = await self._streams(stack)
@@ -77,6 +80,7 @@ class Session:
                     mode="legacy" if legacy else "auto",
                     cache=None,
                     message_handler=self._heard,
+                    elicitation_callback=by_defaults(self._setting.tell) if answers else None,
                     client_info=Implementation(name="evatui", version=__version__),
                 )
                 self._client = await stack.enter_async_context(client)

@@ -7,7 +7,6 @@ schema asks for.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 import os
 import sys
@@ -17,13 +16,11 @@ from typing import Any
 
 from evatui.adapters.mcp import McpServer
 from evatui.adapters.resolving import SystemNames
-from evatui.kernel.admission.adapters import load_adapters
 from evatui.kernel.host.ports import Invocation, Setting
 from evatui.kernel.model.call import Actor, CallerType
 from evatui.kernel.model.errors import CallFailed
 from evatui.kernel.model.tools import Definition, ToolInfo, ToolState
-from evatui.kernel.workspace.files import SourceFile
-from tests.adapters.mcp_ground import mcp_http
+from tests.adapters.mcp_ground import adapter_of, mcp_http
 
 _LEAST = {"string": "x", "number": 1, "integer": 1, "boolean": True, "array": [], "object": {}, "null": None}
 
@@ -37,9 +34,7 @@ def least(schema: Mapping[str, Any]) -> Any:
 
 
 async def main(url: str) -> None:
-    [text] = mcp_http(url).values()
-    source = SourceFile("a.yaml", text.encode(), hashlib.sha256(text.encode()).hexdigest(), (0, 0, 0, 0, 0))
-    [adapter] = load_adapters([source], lambda _: []).adapters
+    adapter = adapter_of(mcp_http(url, "tools: ['*'], allow_loopback: true, elicitation: defaults"))
     approved: list[dict[str, Definition]] = [{}]
     setting = Setting(Path(__file__).parent, _no_key, lambda: approved[-1], frozenset, lambda what, more: None)
     server = McpServer(adapter, setting, SystemNames())
@@ -50,7 +45,9 @@ async def main(url: str) -> None:
         for name, arguments in _asked(tools):
             payload = {"tool": name, "arguments": arguments}
             caller = Actor(CallerType.CLI, "harness")
-            call = Invocation("mcp.tool.call", payload, "req_1", "trace_1", caller, 20.0, 1_000_000)
+            call = Invocation(
+                "mcp.tool.call", payload, "req_1", "trace_1", caller, 20.0, 1_000_000, lambda progress: None
+            )
             try:
                 print(name, json.dumps(await server.invoke(call)), file=sys.stderr)
             except CallFailed as failed:

@@ -42,6 +42,9 @@ _MCP = Record(
         "resources": Field(_NAMES, "Resources that may be read; absent is none.", []),
         "prompts": Field(_NAMES, "Prompts that may be asked for; absent is none.", []),
         "aliases": Field(MapOf(CAPABILITY_NAME, "a capability name", _ALIAS), "Names of your own for tools.", {}),
+        "elicitation": Field(
+            Choice(("refuse", "defaults")), "What a server gets that asks for input in mid-call.", "refuse"
+        ),
         "start_timeout_ms": Field(Integer(), "How long the server may take to start.", 10_000),
         "call_timeout_ms": Field(Integer(), "How long a call may take.", 60_000),
     }

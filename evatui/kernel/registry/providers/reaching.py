@@ -65,6 +65,8 @@ def part_of_adapter(adapter: Adapter, policy: Policy) -> Part | None:
         power["headers"] = {name: header["credential"] for name, header in block["headers"].items()}
     if block.get("allow_loopback"):
         power["this machine"] = "allowed"
+    if block.get("elicitation") == "defaults":
+        power["questions"] = "answered with their own defaults"
     power["transport"] = adapter.transport
     power["provides"] = list(adapter.capabilities)
     power |= {name: list(block[name]) for name in _LISTS if block.get(name)}
@@ -84,4 +86,5 @@ def change_class(before: Adapter, after: Adapter) -> ChangeClass:
         wider = wider or not set(after.block.get(name) or ()) <= set(before.block.get(name) or ())
     old: Mapping[str, Any] = before.aliases
     wider = wider or any(old.get(name) != alias for name, alias in after.aliases.items())
+    wider = wider or (after.block.get("elicitation") == "defaults" != before.block.get("elicitation"))
     return ChangeClass.APPROVAL if wider else ChangeClass.HOT
