@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import statistics
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from evatui.kernel.records import logfile
 from evatui.kernel.records.segments import RECENT
 from evatui.kernel.workspace.settings import AuditMode
-from tests.bench.arms import Arm, interleave
+from tests.bench.arms import Arm, Comparison, interleave
 from tests.bench.calls import Call, sandboxed, timed, whole_way
 from tests.bench.payloads import NOOP, REWORK, SUMMARISE, payload
-from tests.bench.results import Section, compared
+from tests.bench.results import Section
 
 __all__ = ["measure"]
 
 _MANY = 64
 _EACH = 10
 _LINE = b"x" * 1_000 + b"\n"
-_flush = getattr(os, "fdatasync", os.fsync)
+_EXTRA_S = (0.0, 0.002, 0.005, 0.01)
 
 
 async def measure(rounds: int) -> list[Section]:
@@ -55,29 +57,64 @@ async def _written(rounds: int) -> Section:
 
 
 async def _durable(rounds: int) -> Section:
+    lines = []
+    for extra_s in _EXTRA_S:
+        with _slower(extra_s) as flush:
+            probe, one, many = await _by_flush(rounds, flush)
+        shown = [probe.seconds.shown(1e3, 2), one.seconds.shown(1e3, 2), one.ratio.shown(1, 2)]
+        lines.append(f"| {extra_s * 1e3:.0f} | {' | '.join(shown)} | {1 / many.seconds.median:,.0f} | {_gain(many)} |")
+    note = (
+        f"Calls with nothing to do and audit `durable`, by how much longer each flush takes than this disk needs. "
+        f"{_MANY} callers: calls a second of all, and that by those of one caller."
+    )
+    head = [
+        f"| flush, ms more | write and flush a line, ms | one caller, ms | ratio | {_MANY} callers, calls/s | ratio |",
+        "|---|---|---|---|---|---|",
+    ]
+    return Section("Durable calls", note, [*head, *lines])
+
+
+def _gain(many: Comparison) -> str:
+    """Calls a second by those of one caller, where ``many`` has times a call by that of one caller."""
+    return f"{1 / many.ratio.median:.1f} [{1 / many.ratio.high:.1f}-{1 / many.ratio.low:.1f}]"
+
+
+async def _by_flush(rounds: int, flush: Callable[[int], None]) -> tuple[Comparison, Comparison, Comparison]:
     async with whole_way(NOOP, AuditMode.DURABLE, _MANY) as call:
         with tempfile.TemporaryDirectory() as folder:
             fd = os.open(Path(folder) / "probe", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
             try:
-                probe, one = Arm("write and flush a line", _flushed(fd)), Arm("one caller", _one(call))
-                single = await interleave([probe, one], rounds)
-                together = await interleave([one, Arm(f"{_MANY} callers, by the call", _many(call))], rounds)
+                single = await interleave([Arm("probe", _flushed(fd, flush)), Arm("one", _one(call))], rounds)
+                _, many = await interleave([Arm("one", _one(call)), Arm("many", _many(call))], rounds)
             finally:
                 os.close(fd)
-    note = (
-        f"Calls with nothing to do and audit `durable`, medians of calls. {_MANY} callers: the time of all by the "
-        "number of their calls."
-    )
-    return Section("Durable calls", note, [*compared(single, "µs", 1e6), "", *compared(together, "µs", 1e6)])
+    return (*single, many)
 
 
-def _flushed(fd: int) -> Callable[[], Awaitable[float]]:
+@contextlib.contextmanager
+def _slower(extra_s: float) -> Iterator[Callable[[int], None]]:
+    """Has each flush take so much longer, as on a disk that is slower; gives what flushes."""
+    real = logfile._sync
+
+    def flush(fd: int) -> None:
+        real(fd)
+        if extra_s:
+            time.sleep(extra_s)
+
+    logfile._sync = flush
+    try:
+        yield flush
+    finally:
+        logfile._sync = real
+
+
+def _flushed(fd: int, flush: Callable[[int], None]) -> Callable[[], Awaitable[float]]:
     def run() -> float:
         taken = []
         for _ in range(50):
             began = time.perf_counter()
             os.write(fd, _LINE)
-            _flush(fd)
+            flush(fd)
             taken.append(time.perf_counter() - began)
         return statistics.median(taken)
 
