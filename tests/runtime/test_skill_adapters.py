@@ -162,3 +162,37 @@ async def test_a_policy_that_allows_no_lua_skills_ends_those_that_serve(start: S
     (found,) = [one for one in runtime.registry.capabilities["later"].rejection.diagnostics if one.code == "EVA-413"]
     assert found.message == "the policy denies the kind lua_skill"
     assert json.dumps(found.to_json())
+
+
+WRITES = """
+function invoke(ctx, request)
+  ctx.host.fs_write_text{path = "out/a.txt", text = "a"}
+  local ok = pcall(ctx.host.fs_write_text, {path = "capabilities/x.yaml", text = "x"})
+  return {ok = true, result = ok}
+end
+"""
+
+
+async def test_a_lua_skill_that_writes_is_on_record_with_the_paths_it_touched(start: Start, ground: Path) -> None:
+    gate = "runtime_gate: {allowed_modes: [normal]}\nside_effects: idempotent\n"
+    files = lua_skill("writer", gate + "permissions: {fs: {write: [workspace]}}\n")
+    files["capabilities/tools/writer.lua"] = WRITES
+    grant = "version: 1\ngrants: [{match: {kinds: [lua_skill]}, fs: {write: [workspace]}}]\n"
+    write(ground, {**files, POLICY: grant, "out/b.txt": ""})
+    runtime = await start()
+    response = (await call(runtime, "test.writer", {})).response
+    assert (response.ok, response.result) == (True, False), response.error
+    *_, intent, final = runtime.audit.tail(4)
+    touched = [(one["fn"], one["target"], one["outcome"]) for one in final["host_calls"]]
+    assert touched == [
+        ("fs_write_text", "workspace:out/a.txt", "ok"),
+        ("fs_write_text", "workspace:capabilities/x.yaml", "PolicyDenied"),
+    ]
+    assert (intent["outcome"], intent["host_calls"][0]["target"]) == ("intent", "workspace:out/a.txt")
+    before = final["generation"]
+    changed = WRITES.replace('text = "a"', 'text = "b"')
+    save(ground, "capabilities/tools/writer.lua", changed)
+    await runtime.reloader.run(actor=ANN, explicit=True)
+    after = await call(runtime, "test.writer", {})
+    assert after.generation != before
+    assert (ground / "out/a.txt").read_text() == "b"
