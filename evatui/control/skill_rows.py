@@ -51,6 +51,7 @@ def skill_json(one: Listed) -> dict[str, Any]:
         "always": skill.always,
         "by_hand": skill.by_hand,
         "tools": one.copy.tools,
+        "stale": one.copy.stale,
         "layer": one.copy.layer.name,
         "location": one.copy.location,
         "shadows": [copy.location for copy in one.shadows],

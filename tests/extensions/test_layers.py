@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,6 +16,7 @@ from evatui.extensions.skills import search
 from evatui.extensions.skills.catalogue import Catalogue, UserLocal
 from evatui.extensions.skills.layers import extra_folders, layers_of
 from evatui.extensions.skills.skills import Skills
+from evatui.kernel.workspace import settling
 from evatui.kernel.workspace.home import OperatorHome
 from evatui.kernel.workspace.layout import open_layout
 from tests.support.waiting import until
@@ -249,7 +252,7 @@ async def test_what_changes_is_told_by_name(disk: Disk) -> None:
     skills.follow(frozenset({"skills/a/SKILL.md"}))
     skills.follow(frozenset())
     await until(lambda: disk.events)
-    assert disk.events == [{"added": ["c"], "changed": ["a"], "removed": ["b"], "rejected": ["skills/b/SKILL.md"]}]
+    assert disk.events == [{"added": ["c"], "changed": ["a", "b"], "removed": [], "rejected": ["skills/b/SKILL.md"]}]
     assert changes == [1, 1]
     await skills.close()
 
@@ -264,3 +267,20 @@ def test_the_policy_counts_at_the_time_of_asking(disk: Disk, late: bool) -> None
     assert before() is late
     disk.allowed = not late
     assert before() is not late
+
+
+async def test_half_of_a_save_is_told_to_nobody(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
+    skills, file = disk.skills(), disk.top / "ws/skills/a/SKILL.md"
+    write(disk.top, {"ws/skills/a/SKILL.md": text("a")})
+    await skills.look()
+    seen: list[str] = []
+    skills.on_change = lambda: seen.append(skills.latest.skills[0].copy.skill.body)
+    file.write_text(text("a") + "half of")
+
+    def goes_on(seconds: float) -> None:
+        if not file.read_text().endswith("it\n"):
+            file.write_text(text("a") + "half of it\n")
+
+    monkeypatch.setattr(settling, "time", SimpleNamespace(monotonic=time.monotonic, sleep=goes_on))
+    await skills.look()
+    assert seen == ["Body of a\nhalf of it\n"]

@@ -120,7 +120,6 @@ async def test_what_cannot_be_used_does_not_answer(start: Start, ground: Path) -
     for front, body, kind, reason, said in (
         ("requires_bins: no-such-program\n", "closely", "Unavailable", "missing", "lacks no-such-program"),
         ("kind: runtime_worker\n", "closely", "PolicyDenied", "runtime_worker", "never called"),
-        ("requires_env: [\n", "closely", "NotFound", None, "is refused"),
     ):
         save(ground, SKILL, TEXT.format(front, body))
         await runtime.skills.look()
@@ -130,6 +129,25 @@ async def test_what_cannot_be_used_does_not_answer(start: Start, ground: Path) -
     (ground / SKILL).unlink()
     await runtime.skills.look()
     assert (await refused(runtime))[1] == "there is no skill review"
+    save(ground, SKILL, "no front matter")
+    await runtime.skills.look()
+    assert (await refused(runtime))[1].startswith("the skill review is refused: there is no front matter")
+
+
+async def test_a_broken_version_takes_nothing_from_the_one_before(start: Start, ground: Path) -> None:
+    runtime = await start()
+    good = await answered(runtime)
+    save(ground, SKILL, TEXT.format("requires_env: [\n", "hardly"))
+    known = await runtime.skills.look()
+    assert await answered(runtime) == good
+    listed = known.named("review")
+    assert listed is not None
+    assert (listed.copy.stale, [one.code for one in listed.diagnostics]) == (True, ["EVA-820"])
+    assert [one.path for one in known.refused] == [SKILL]
+    save(ground, SKILL, TEXT.format("", "again"))
+    known = await runtime.skills.look()
+    assert (await answered(runtime))["instructions"] == "Look again.\n"
+    assert (known.refused, known.named("review").copy.stale) == ((), False)
 
 
 async def test_a_team_runs_what_its_gate_lets_it_and_its_workers_only_where_that_says_so(

@@ -26,7 +26,10 @@ class UserLocal:
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """A skill as it was found, with what it needs and the machine has not, and what lies beside it."""
+    """A skill as it was found, with what it needs and the machine has not, and what lies beside it.
+
+    ``stale``: the file is refused as it is by now, and this is what it was before.
+    """
 
     layer: Layer
     location: str
@@ -34,6 +37,7 @@ class Copy:
     digest: str
     package: Package | None
     missing: tuple[str, ...]
+    stale: bool = False
 
     @property
     def tools(self) -> bool:
@@ -129,6 +133,8 @@ def _listed(copies: Sequence[Copy], local: UserLocal) -> Listed:
     first, *rest = copies
     beside = first.package.diagnostics if first.package is not None else ()
     told = [*first.skill.diagnostics, *beside, *_same_layer(first, rest)]
+    if first.stale:
+        told.append(_warning("EVA-820", f"{first.location} is refused as it is by now; what it was goes on", first))
     if _denied(first, local):
         told.append(_warning("EVA-810", f"{first.location} is the user's own: not in use by {local.place}", first))
     return Listed(first, _reason(first, local), tuple(rest), tuple(told))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from evatui.extensions.skills.catalogue import EMPTY, Catalogue, Copy, Looked, UserLocal, catalogue
@@ -12,15 +14,36 @@ from evatui.extensions.skills.machine import Machine
 from evatui.extensions.skills.search import Memory, Roots, Search
 from evatui.extensions.skills.skill import SKILL_FILE, Skill
 from evatui.kernel.workspace.paths import under_any
+from evatui.kernel.workspace.settling import settle
 
 __all__ = ["Skills"]
+
+_AGAIN_S = 0.005
+_ABSENT_S = 0.030
+_EMPTY_S = 0.150
+_EMPTY = hashlib.sha256(b"").hexdigest()
+"""Of a file that whoever saves it has emptied, and not written yet."""
 
 Emit = Callable[[str, Mapping[str, Any]], object]
 
 
+@dataclass(frozen=True, slots=True)
+class _Pass:
+    """One pass over the disk, and what it read."""
+
+    looked: Looked
+    memory: Memory
+
+    def fingerprint(self) -> object:
+        return self.looked
+
+
 class Skills:
     """``local`` says what the policy in force has to say of the user's own layers; ``environment`` is looked at anew
-    each time. For one event loop; the disk is read in threads."""
+    each time. For one event loop; the disk is read in threads.
+
+    Where a file is refused that was a skill before, that skill goes on, and is ``stale``.
+    """
 
     def __init__(
         self,
@@ -37,6 +60,8 @@ class Skills:
         self._turn = asyncio.Lock()
         self._memory = Memory()
         self._looked: Looked | None = None
+        self._good: dict[str, Copy] = {}
+        """By location, what was sound last in this run."""
         self._known: tuple[Looked, UserLocal, Catalogue] | None = None
         self._following: asyncio.Task[None] | None = None
         self._again = False
@@ -103,11 +128,28 @@ class Skills:
         return under_any(self._folders, path) or path.lower().endswith(SKILL_FILE.lower())
 
     def _search(self) -> Looked:
+        """What differs from the last look counts once it reads the same twice: nobody is told half of a save."""
+        found, rests = settle(self._pass, self._rests)
+        if self._looked is not None and not rests:
+            return self._looked  # whoever writes there is not done, and is heard of again
+        self._memory = found.memory
+        self._good = {copy.location: copy for copy in found.looked.copies}
+        return found.looked
+
+    def _rests(self, found: _Pass, unchanged_s: float) -> bool:
+        before = self._looked
+        if before is None or found.looked == before:
+            return True
+        if any(one.digest == _EMPTY for one in found.looked.refused):
+            return unchanged_s >= _EMPTY_S
+        gone = {one.location for one in before.copies} - {one.location for one in found.looked.copies}
+        return unchanged_s >= (_ABSENT_S if gone else _AGAIN_S)
+
+    def _pass(self) -> _Pass:
         memory, machine = Memory(self._memory), Machine(self._environment)
         with Roots(self._layers) as roots:
             searches = [(layer, Search(layer, roots, memory)) for layer in self._layers]
             found = [one for _, search in searches for one in search.run()]
-        self._memory = memory
         copies = [
             Copy(
                 one.layer,
@@ -121,8 +163,10 @@ class Skills:
             if isinstance(one.skill, Skill)
         ]
         refused = tuple(one for one in found if not isinstance(one.skill, Skill))
+        kept = (self._good[one.location] for one in refused if one.location in self._good)
+        copies += (replace(one, stale=True, missing=machine.missing(one.skill.bins, one.skill.env)) for one in kept)
         problems = tuple(problem for _, search in searches for problem in search.problems)
-        return Looked(tuple(self._layers), tuple(copies), refused, problems)
+        return _Pass(Looked(tuple(self._layers), tuple(copies), refused, problems), memory)
 
 
 def _changes(before: Catalogue, after: Catalogue) -> dict[str, list[str]]:
@@ -140,4 +184,4 @@ def _changes(before: Catalogue, after: Catalogue) -> dict[str, list[str]]:
 
 
 def _state(copy: Copy, reason: str) -> tuple[object, ...]:
-    return copy.location, copy.digest, copy.package, copy.missing, reason
+    return copy.location, copy.digest, copy.package, copy.missing, copy.stale, reason

@@ -141,4 +141,11 @@ SKILL_CODES = (
         "What goes in and what comes out of a call is checked; without schemas nobody could.",
         "Add schemas with input and output for each of its capabilities.",
     ),
+    Code(
+        "EVA-820",
+        Reason.MANIFEST_INVALID,
+        "a skill goes on as it was, since its file is refused by now",
+        "A version that cannot be read takes nothing away from those who work with the one before.",
+        "Mend what the refusal of the file names; what is right is taken at once.",
+    ),
 )
