@@ -71,6 +71,7 @@ class Desk:
         self._sessions = ClientSessions(runtime.clock)
         self.mcp = ""
         """Where MCP clients reach it over HTTP, empty where they do not."""
+        self.consoles: Callable[[], tuple[str, ...]] = tuple
         self.serve(runtime)
 
     def serve(self, runtime: Runtime) -> None:
@@ -194,7 +195,7 @@ class Desk:
     def snapshot(self, since: Cursor) -> ConsoleSnapshot:
         """The state of the last runtime where none serves."""
         found = self._view.snapshot(since)
-        runtime = replace(found.runtime, mcp=self.mcp)
+        runtime = replace(found.runtime, mcp=self.mcp, consoles=self.consoles())
         return replace(found, runtime=runtime, standing=self.standing, clients=self._sessions.rows)
 
     def _guard(self, command: str, params: Params) -> None:

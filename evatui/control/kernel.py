@@ -108,6 +108,7 @@ class Kernel:
             self.desk = Desk(self._runtime, self.address, self._restart)
             self._adopt(self._runtime)
             if self._server is not None:
+                self.desk.consoles = self._server.consoles
                 self._server.serve(self.desk)
         # What a start has made stays. With a thousand capabilities the collector of cycles takes a tenth of a second to
         # go over it, in which nobody is answered, and would do so again and again.

@@ -36,6 +36,8 @@ class Peer:
         self.outbox = outbox
         self.watches = False
         """It has asked for what changes, and so wants to know of it."""
+        self.console = ""
+        """Who looks at snapshots over it, by their own word; empty where nobody does."""
         self._told = False
         self._desk = desk
         self._awaits = awaits
@@ -99,6 +101,7 @@ class Peer:
         try:
             if method == "snapshot":
                 self._watch()
+                self.console = _actor(params).id or "somebody"
                 cursor = Cursor(int(params.get("events", 0)), int(params.get("audit", 0)))
                 return {"result": self._desk.snapshot(cursor)}
             if method == "run":

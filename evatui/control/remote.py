@@ -65,7 +65,8 @@ class RemoteOperator:
         return dict(await self._ask("run", asked, request_id, on_progress, tied=is_tied(command)))
 
     async def snapshot(self, since: Cursor) -> ConsoleSnapshot:
-        answer = await self._ask("snapshot", {"events": since.events, "audit": since.audit}, "")
+        asked = {"events": since.events, "audit": since.audit, "actor": self._actor.to_json()}
+        answer = await self._ask("snapshot", asked, "")
         answer["runtime"]["attached"] = True
         snapshot: ConsoleSnapshot = read(ConsoleSnapshot, answer)
         return snapshot

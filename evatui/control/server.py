@@ -105,6 +105,10 @@ class Server:
         """Is anybody attached?"""
         return bool(self._peers)
 
+    def consoles(self) -> tuple[str, ...]:
+        """Who looks at the runtime from another process."""
+        return tuple(sorted(peer.console for peer in self._peers if peer.console))
+
     def changed(self) -> None:
         """Tells every peer that has asked for what changes, at most once until it asks again."""
         loop = self._loop

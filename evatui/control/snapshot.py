@@ -70,6 +70,8 @@ class RuntimeInfo:
     """Where MCP clients reach it over HTTP, empty where they do not."""
     shutdown_timeout_ms: int = 15_000
     """How long calls in flight are waited for when the runtime ends."""
+    consoles: tuple[str, ...] = ()
+    """Who looks at it from other processes, by name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from evatui.console.app import ConsoleApp
 from evatui.console.screens import dialog as dialogs
 from evatui.control.opening import OpenMode, open_workspace
 from evatui.control.operator import Operator
+from evatui.control.snapshot import Cursor
 from evatui.kernel.model.call import Actor, CallerType
 from tests.console.conftest import Console
 from tests.support.workspaces import GREETER, write
@@ -41,6 +42,7 @@ async def test_it_attaches_with_enter_and_goes_over_to_the_next_runtime(
         await it.armed()
         await pilot.press("enter")
         await shown(f"attached pid {os.getpid()}")
+        assert (await first.snapshot(Cursor())).runtime.consoles == ("ann",)
         await first.close()
         await shown("✗ LOST")
         second = await opened(OpenMode.HOLD)

@@ -232,6 +232,8 @@ def test_whoever_leaves_is_told_what_stops_with_the_console() -> None:
     assert told[1].startswith("2 MCP clients are connected")
     assert not any("in flight" in part for part in told)
     assert "1 MCP client is" in plain(what_stops(replace(served, clients=(client,)))[1])
+    seen = replace(quiet, runtime=replace(quiet.runtime, consoles=("ann", "rico")))
+    assert "2 other consoles are attached (ann, rico)" in plain(what_stops(seen)[1])
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 36)], ids=["80x24", "120x36"])
