@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-__all__ = ["first_payload", "pretty", "typed_payload"]
+__all__ = ["NotJson", "first_payload", "pretty", "read_json", "typed_payload"]
 
 _DEPTH = 6
 _BLANKS: Mapping[str, Any] = {"string": "", "integer": 0, "number": 0, "boolean": False, "null": None, "array": []}
@@ -50,14 +50,27 @@ def _object(schema: Mapping[str, Any], properties: object, depth: int) -> dict[s
 def typed_payload(text: str) -> dict[str, Any] | str:
     """The object that ``text`` is, or why it is none. An empty text is an empty object."""
     try:
-        payload = json.loads(text or "{}", parse_constant=_refuse)
-    except json.JSONDecodeError as problem:
-        return f"not JSON: {problem.msg} at line {problem.lineno}, column {problem.colno}"
-    except ValueError as problem:  # as of a number with more digits than Python reads
-        return f"not JSON: {problem}"
-    except RecursionError:
-        return "nested too deeply"
+        payload = read_json(text or "{}")
+    except NotJson as problem:
+        return str(problem)
     return payload if isinstance(payload, dict) else "a payload is an object: { … }"
+
+
+class NotJson(Exception):
+    """Its text says where, and why."""
+
+
+def read_json(text: str) -> Any:
+    """Raises `NotJson`."""
+    try:
+        return json.loads(text, parse_constant=_refuse)
+    except json.JSONDecodeError as problem:
+        place = f"line {problem.lineno}, column {problem.colno}"
+        raise NotJson(f"not JSON: {problem.msg} at {place}") from None
+    except ValueError as problem:  # as of a number with more digits than Python reads
+        raise NotJson(f"not JSON: {problem}") from None
+    except RecursionError:
+        raise NotJson("nested too deeply") from None
 
 
 def _refuse(name: str) -> NoReturn:

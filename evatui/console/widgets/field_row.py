@@ -48,6 +48,7 @@ class _Blank:
         states += [None] if field.nullable else []
         self.states = tuple(states)
         self.at = 0
+        self._json = field.kind is Kind.JSON
 
     @property
     def now(self) -> Entry:
@@ -61,6 +62,7 @@ class _Blank:
 
     def said(self, required: bool) -> str:
         said = "needed" if required and self.now is ABSENT else _SAID[self.now]
+        said = f"JSON: {said}" if self._json else said
         return (
             f"{said}; ctrl+n: {_SAID[self.states[(self.at + 1) % len(self.states)]]}" if len(self.states) > 1 else said
         )

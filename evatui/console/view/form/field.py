@@ -16,6 +16,7 @@ class Kind(StrEnum):
     SWITCH = "switch"
     SELECT = "select"
     LIST = "list"
+    JSON = "json"
 
 
 class Absent(Enum):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evatui.console.view.form.field import ABSENT, Entry, Field, Kind, is_line
 from evatui.console.view.form.plan import Form
+from evatui.console.view.payload import NotJson, read_json
 
 __all__ = ["Entries", "entries_of", "first_entries", "first_entry", "payload_of", "problem_of", "shown_fields"]
 
@@ -71,6 +73,11 @@ def _unfit(kind: Kind, text: str) -> str:
         return "" if _number(text, whole=True) is not None else "a whole number is wanted"
     if kind is Kind.NUMBER:
         return "" if _number(text, whole=False) is not None else "a number is wanted"
+    if kind is Kind.JSON:
+        try:
+            read_json(text)
+        except NotJson as problem:
+            return str(problem)
     if kind is Kind.SWITCH and text not in ("true", "false"):
         return "true or false is wanted"
     return ""
@@ -97,11 +104,15 @@ def _value(field: Field, entry: Entry) -> Any:
 def _scalar(kind: Kind, text: str) -> Any:
     if kind in (Kind.INTEGER, Kind.NUMBER):
         return _number(text, whole=kind is Kind.INTEGER)
+    if kind is Kind.JSON:
+        return read_json(text)
     return text == "true" if kind is Kind.SWITCH else text
 
 
 def _entry(field: Field, value: Any) -> Entry:
     """As a person would have typed or chosen it."""
+    if field.kind is Kind.JSON:
+        return json.dumps(value, ensure_ascii=False)
     if value is None or isinstance(value, bool) or field.kind is Kind.SELECT:
         return value  # type: ignore[no-any-return]
     if field.kind is Kind.LIST and isinstance(value, Sequence) and not isinstance(value, str):
@@ -116,6 +127,8 @@ def _text(value: Any) -> str:
 
 
 def _holds(field: Field, value: Any) -> bool:
+    if field.kind is Kind.JSON:
+        return json.dumps(value, ensure_ascii=False).isprintable()
     if value is None:
         return field.nullable or field.default is None
     if field.kind is Kind.SELECT:

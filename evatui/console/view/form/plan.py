@@ -43,7 +43,8 @@ class _Rich(Exception):
 
 
 def plan(schema: object) -> Form | TooRich:
-    """Text, numbers, switches, choices, lists of these, objects down to depth 3, and alternatives with a tag.
+    """Text, numbers, switches, choices, lists of these, anything at all as a line of JSON, objects down to depth 3, and
+    alternatives with a tag.
 
     The schema comes from a stranger: whatever it says, this returns.
     """
@@ -192,8 +193,9 @@ def _kind(schema: Mapping[str, Any], path: tuple[str, ...]) -> tuple[Kind, bool,
         return Kind.LIST, nullable, ()
     if len(rest) == 1 and rest[0] in _KINDS:
         return _KINDS[rest[0]], nullable, ()
-    what = " or ".join(map(str, rest)) or "anything"
-    raise _Rich(f"{_name(path)} may be {what}")
+    if not names:
+        return Kind.JSON, False, ()
+    raise _Rich(f"{_name(path)} may be {' or '.join(map(str, rest)) or 'nothing but null'}")
 
 
 def _options(schema: Mapping[str, Any]) -> list[Any] | None:
@@ -205,7 +207,7 @@ def _options(schema: Mapping[str, Any]) -> list[Any] | None:
 
 def _default(schema: Mapping[str, Any], kind: Kind, path: tuple[str, ...]) -> Any:
     default = schema["const"] if "const" in schema else schema.get("default", ABSENT)
-    if default is ABSENT or default is None or kind is Kind.SELECT:
+    if default is ABSENT or default is None or kind in (Kind.SELECT, Kind.JSON):
         return default
     if kind is Kind.LIST:
         fits = isinstance(default, list) and all(map(is_line, default))
