@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from evatui.console.asking import Asking
 from evatui.console.view.effects import many
-from evatui.console.view.in_flight import age_bar, effects_of
+from evatui.console.view.in_flight import cut_at, effects_of
 from evatui.console.view.ink import EMPTY, Ink, Line, line, wrapped
+from evatui.console.view.words import clock
 from evatui.control.commands import Danger
 from evatui.control.snapshot import CallRow, ConsoleSnapshot
 
@@ -78,9 +79,10 @@ class Cancelling:
     def _lines(self, calls: Sequence[CallRow], snapshot: ConsoleSnapshot) -> list[Line]:
         lines = []
         for call in calls[:_NAMED]:
-            age = age_bar(call.elapsed_ms, call.deadline_ms)
-            where = call.number or "in line"
-            lines.append(line((call.capability_id, Ink.STRONG), f" {where} ", *age, (f" for {call.caller}", Ink.DIM)))
+            look = self._app.look
+            where = call.number or ("in line" if call.queued else "outside")
+            times = f"since {clock(call.started_at, look)}, its deadline is {clock(cut_at(call), look)}"
+            lines.append(line((call.capability_id, Ink.STRONG), f" {where}  {times}", f"  for {call.caller}"))
         if len(calls) > _NAMED:
             lines.append(line((f"and {len(calls) - _NAMED} more", Ink.DIM)))
         doing = sorted({effects_of(call, snapshot) for call in calls} - {"none"})

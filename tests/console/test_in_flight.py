@@ -71,3 +71,10 @@ async def test_the_menu_of_a_call_names_it_and_begins_with_what_can_be_done(cons
         impossible = [it.app.why_not(actions[row.key]) is not None for row in dialog.query_one(RowList).shown]
         assert impossible == sorted(impossible)
         assert not impossible[0]
+
+
+async def test_a_cancel_names_moments_that_do_not_grow_old_while_one_thinks(console: OpenConsole) -> None:
+    async with console(view=View.IN_FLIGHT) as it:
+        await it.press("x")
+        told = " ".join(it.screen.replace("│", " ").split())
+        assert "repo-summary g42 since 14:02:10, its deadline is 14:02:40 for rico" in told

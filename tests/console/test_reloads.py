@@ -140,6 +140,13 @@ async def test_where_the_log_begins_with_this_run_nothing_older_is_offered(conso
         assert it.app.pane.rows.lead is None
 
 
+async def test_nothing_older_is_offered_before_a_record_tells_that_there_is_any(console: OpenConsole) -> None:
+    async with console(scene(audit=()), view=View.RELOADS) as it:
+        assert it.app.pane.rows.lead is None
+        await it.change(scene(audit=(record(1, "11:00:00", "repo-summary"),), at=at("14:02:30")))
+        assert it.app.pane.rows.lead is None
+
+
 async def test_older_records_of_the_audit_come_a_thousand_at_a_time(console: OpenConsole) -> None:
     page = [dict(record(seq, "09:00:00", "repo-summary").record) for seq in range(41, 101)]
     async with console(answers={"audit.query": {"records": page, "more": True}}, view=View.AUDIT) as it:

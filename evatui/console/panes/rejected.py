@@ -20,7 +20,7 @@ _Unserved = RejectionRow | HeldRow | IdleRow
 class RejectedPane(Pane):
     view = View.REJECTED
     columns = REJECTED_COLUMNS
-    nouns = ("refused, held or idle", "refused, held or idle")
+    nouns = ("entry", "entries")
 
     def show(self, snapshot: ConsoleSnapshot, elapsed: float) -> None:
         self.snapshot = snapshot

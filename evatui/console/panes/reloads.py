@@ -34,11 +34,14 @@ class ReloadsPane(StreamPane):
         """From records of earlier runs; the events of this one tell more."""
         self._lines: dict[str, Row] = {}
         self._exhausted = False
+        self._judged = False
+        """Have records been seen that tell whether there are older ones?"""
         self._elapsed = 0.0
 
     def gather(self, snapshot: ConsoleSnapshot) -> None:
-        if self.snapshot is None and snapshot.audit and snapshot.audit[0].seq == 1:
-            self._exhausted = True  # the log begins with this run
+        if not self._judged and snapshot.audit:
+            self._judged = True
+            self._exhausted = snapshot.audit[0].seq == 1  # the log begins with this run
         self.snapshot = snapshot
         touched = self._timeline.add(snapshot.events)
         if not touched and self._lines:
@@ -64,7 +67,7 @@ class ReloadsPane(StreamPane):
 
     @property
     def until(self) -> str:
-        if self._exhausted or self.snapshot is None:
+        if self._exhausted or not self._judged or self.snapshot is None:
             return ""
         return next((reload.at for reload in self._past.values()), self.snapshot.runtime.since)
 

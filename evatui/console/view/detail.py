@@ -59,6 +59,9 @@ def preview(
     return lines
 
 
+_DISK = {"quarantined": "rolled back: not tried again until it changes, or by retry (a)"}
+
+
 def _fields(row: CapabilityRow, width: int) -> list[Line]:
     shown = (
         ("serves", served(row)),
@@ -68,7 +71,7 @@ def _fields(row: CapabilityRow, width: int) -> list[Line]:
         ("before", line(("; ".join(row.before), Ink.DIM)) if row.before else EMPTY),
         ("effects", line(row.side_effects)),
         ("runs", _runs(row)),
-        ("on disk", line((row.on_disk, Ink.OK if row.on_disk == "same" else Ink.WARN))),
+        ("on disk", line((_DISK.get(row.on_disk, row.on_disk), Ink.OK if row.on_disk == "same" else Ink.WARN))),
         ("calls", line(f"{row.calls:,}", (f"  {row.errors:,} failed", Ink.BAD if row.errors else Ink.DIM))),
         ("now", line(f"{row.in_flight} in flight", (f"  {row.queued} queued", Ink.WARN if row.queued else Ink.DIM))),
         ("manifest", line((row.path, Ink.DIM))),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
@@ -15,7 +16,7 @@ from evatui.control.snapshot import CallRow, CapabilityRow, ConsoleSnapshot
 from evatui.kernel.model.ids import fold
 from evatui.kernel.model.lifecycle import State
 
-__all__ = ["CALL_COLUMNS", "age_bar", "call_preview", "call_rows", "effects_of", "places_in_line"]
+__all__ = ["CALL_COLUMNS", "age_bar", "call_preview", "call_rows", "cut_at", "effects_of", "places_in_line"]
 
 CALL_COLUMNS = (
     Column(title="AGE OF DEADLINE", width=23),
@@ -82,6 +83,11 @@ def age_bar(age_ms: float, deadline_ms: float) -> Line:
     return line(("━" * full, ink), ("─" * (_BAR - full), Ink.DIM), f" {age}", (f" of {_span(deadline_ms)}", Ink.DIM))
 
 
+def cut_at(call: CallRow) -> str:
+    """The moment of its deadline."""
+    return (dt.datetime.fromisoformat(call.started_at) + dt.timedelta(milliseconds=call.deadline_ms)).isoformat()
+
+
 def _span(ms: float) -> str:
     return f"{ms / 1000:.0f} s" if 1000 <= ms < 120_000 else duration(ms)
 
@@ -139,7 +145,7 @@ def _told(call: CallRow, snapshot: ConsoleSnapshot, look: Look, elapsed: float) 
     left = max(0.0, call.deadline_ms - age)
     yield line(("since    ", Ink.DIM), clock(call.started_at, look), (f", cut in {_span(left)}", Ink.DIM))
     yield line(("is in    ", Ink.DIM), *_doing(call, places_in_line(snapshot).get(call.request_id)))
-    yield line(("on       ", Ink.DIM), call.generation or "no generation yet")
+    yield line(("on       ", Ink.DIM), call.generation or ("no generation yet" if call.queued else "what is outside"))
     if call.number in _draining(snapshot):
         yield line(("         ", Ink.DIM), ("which drains: it takes no new calls", Ink.WARN))
     yield line(("caller   ", Ink.DIM), call.caller)

@@ -18,9 +18,9 @@ __all__ = ["RELOAD_COLUMNS", "moved", "reload_brief", "reload_head", "reload_pre
 RELOAD_COLUMNS = (
     Column(title="TIME", width=8),
     Column(title="WHAT", width=13),
-    Column(title="CAPABILITY", width=14, flex=3),
-    Column(title="FROM → TO", width=15, flex=1),
-    Column(title="TOOK", width=7, right=True, need=62),
+    Column(title="CAPABILITY", width=16, flex=3),
+    Column(title="FROM → TO", width=19, flex=1),
+    Column(title="TOOK", width=7, right=True, need=88),
     Column(title="WHY", width=10, flex=4),
     Column(title="BY", width=8, flex=1, need=96),
 )

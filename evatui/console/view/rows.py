@@ -44,9 +44,9 @@ _STATE_ORDER = {
 }
 
 AUDIT_COLUMNS = (
-    Column(title="TIME", width=12),
+    Column(title="TIME", width=8),
     Column(title="WHAT", width=19, flex=1),
-    Column(title="CAPABILITY", width=12, flex=3),
+    Column(title="CAPABILITY", width=16, flex=3),
     Column(title="GEN", width=8),
     Column(title="TOOK", width=7, right=True),
     Column(title="ERROR", width=9, flex=1),
@@ -154,7 +154,10 @@ def _remark(row: CapabilityRow) -> Line:
 
 def _marks(row: CapabilityRow) -> Line:
     ink = Ink.INFO if row.marks == ("process",) else Ink.WARN
-    return line((", ".join(row.marks), ink)) if row.marks else EMPTY
+    return line((", ".join(_MARKS.get(mark, mark) for mark in row.marks), ink)) if row.marks else EMPTY
+
+
+_MARKS = {"quarantined": "disk rolled back"}
 
 
 def beside(item: Beside, look: Look, elapsed: float = 0.0) -> Line:
@@ -184,7 +187,7 @@ def audit_row(row: AuditRow, look: Look, numbers: Mapping[str, str]) -> Row:
     return Row(
         key=str(row.seq),
         cells=(
-            line((clock(row.at, look, millis=True), Ink.DIM)),
+            line((clock(row.at, look), Ink.DIM)),
             line((f"{sign} ", ink), row.code),
             line((row.capability_id or row.capability, Ink.STRONG)),
             line((number, Ink.DIM)),

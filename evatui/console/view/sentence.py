@@ -91,8 +91,10 @@ def _about_capability(row: CapabilityRow, look: Look) -> _About:
             since,
             _keys("3", "why") if row.state is State.REJECTED else _keys("a", "actions"),
         )
+    if row.on_disk == "quarantined":
+        return what, line(("disk rolled back", Ink.WARN)), since, _keys("v", "diff", "a", "retry")
     why = line(row.reason) if row.reason else line((where(row), Ink.WARN)) if is_moved(row) else served(row)
-    return what, why, since, _keys("c", "call", "d", "describe")
+    return what, why, since, _keys("d", "describe", "w", "why")
 
 
 def _about_rejection(row: RejectionRow, look: Look) -> _About:
