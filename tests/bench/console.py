@@ -63,13 +63,14 @@ def _to_and_fro(terminal: Terminal) -> list[float]:
 
 @contextmanager
 def _terminal(*argv: str, shows: str) -> Iterator[Terminal]:
-    terminal = Terminal(*argv, env={"COLORTERM": "truecolor"})
-    try:
-        terminal.read_until(shows)
-        terminal.read(1.0)
-        yield terminal
-    finally:
-        terminal.close()
+    with tempfile.TemporaryDirectory() as home:  # what somebody's own console remembers is nobody's here
+        terminal = Terminal(*argv, env={"COLORTERM": "truecolor", "EVA_CONFIG_DIR": home})
+        try:
+            terminal.read_until(shows)
+            terminal.read(1.0)
+            yield terminal
+        finally:
+            terminal.close()
 
 
 async def _flooded(rounds: int) -> Section:
