@@ -194,6 +194,10 @@ class ConsoleApp(Stage):
 
     def action_act(self, action_id: str, argument: str = "") -> None:
         """What every key, every click and every typed word comes to; ``argument`` was typed after the word."""
+        if self.fetches and action_id != "leave":
+            if action_id == "back":
+                self.leave_fetch()
+            return
         action = self.actions.find(action_id)
         if not self.panes:
             if action_id == "leave":
@@ -263,6 +267,7 @@ class ConsoleApp(Stage):
 
     def _fatal_error(self) -> None:
         # Textual would print a traceback with local variables, and these may hold anything.
+        self.first_snapshot.set()
         from evatui.console.commands import internal
 
         self.exit(internal("the console failed", self._exception), 1)

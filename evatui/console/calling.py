@@ -36,7 +36,7 @@ class Calling:
     def _call(self) -> None:
         row = self._app.pane.subject()
         assert isinstance(row, CapabilityRow)  # the table enables it for nothing else
-        self._app.run_worker(self._open_form(row), exit_on_error=False, group="look", exclusive=True)
+        self._app.fetch(self._open_form(row), "reading its schema")
 
     async def _open_form(self, row: CapabilityRow) -> None:
         from evatui.console.screens.call import CallForm

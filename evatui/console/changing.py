@@ -46,8 +46,7 @@ class Changing:
 
     def plan_reload(self, ids: Sequence[str], danger: Danger) -> None:
         """Of all that there is without ``ids``. The plan is shown, and just that plan is applied."""
-        self._app.say(line(("… ", Ink.INFO), "reading the disk"))
-        self._app.run_worker(self._plan(list(ids), danger), exit_on_error=False, group="look", exclusive=True)
+        self._app.fetch(self._plan(list(ids), danger), "reading the disk")
 
     async def _plan(self, ids: list[str], danger: Danger) -> None:
         sent = await self._asking.send("capability.plan", ids=ids)

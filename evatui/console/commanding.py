@@ -83,7 +83,7 @@ class Commanding:
     def _find(self, title: str, rows: list[Row]) -> None:
         from evatui.console.screens.finder import Finder
 
-        self._app.push_screen(Finder(title, ACTION_COLUMNS, rows), self._chosen)
+        self._app.push_screen(Finder(title, ACTION_COLUMNS, rows, self._app.told), self._chosen)
 
     def _chosen(self, key: str | None) -> None:
         if key is None:

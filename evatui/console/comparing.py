@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from evatui.console.view.canary import canary_lines, canary_of, live_canary
 from evatui.console.view.comparison import compared_lines, refused_lines
-from evatui.console.view.ink import EMPTY, Ink, Line, line, plain, wrapped
+from evatui.console.view.ink import EMPTY, Line, plain, wrapped
 from evatui.console.view.reloads import reload_head, reload_preview
 from evatui.console.view.timeline import Reload, What
 from evatui.control.deciding import HeldRow
@@ -61,8 +61,7 @@ class Comparing:
             self._show(f"Reload of {reload.id}", wrapped(reload_preview(reload, numbers, 200, look)))
 
     def _run(self, work: Any) -> None:
-        self._app.say(line(("… ", Ink.INFO), "comparing"))
-        self._app.run_worker(work, exit_on_error=False, group="look", exclusive=True)
+        self._app.fetch(work, "comparing")
 
     async def _versions(self, capability_id: str, old: str | None, new: str | None, head: Sequence[Line]) -> None:
         assert self._app.commands is not None  # enabled only where there is a snapshot

@@ -52,7 +52,7 @@ class Deciding:
         )
 
     def _trust(self) -> None:
-        self._app.run_worker(self._ask_trust(), exit_on_error=False, group="look", exclusive=True)
+        self._app.fetch(self._ask_trust(), "looking up what waits for trust")
 
     async def _ask_trust(self) -> None:
         """Bound to the list that is shown, by its digest."""

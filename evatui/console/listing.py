@@ -59,7 +59,7 @@ class Listing:
             self._comparing.open_reload(subject)
             return
         if isinstance(subject, SkillRow):
-            self._app.run_worker(self._read_skill(subject), exit_on_error=False, group="look", exclusive=True)
+            self._app.fetch(self._read_skill(subject), "reading the skill")
             return
         opened = pane.opened()
         if opened is not None:

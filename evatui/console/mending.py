@@ -32,7 +32,7 @@ class Mending:
     def _fix(self) -> None:
         row = self._app.pane.subject()
         assert isinstance(row, RejectionRow)  # the table enables it for nothing else
-        self._app.run_worker(self._offer(row), exit_on_error=False, group="look", exclusive=True)
+        self._app.fetch(self._offer(row), "reading the file")
 
     async def _offer(self, row: RejectionRow) -> None:
         from evatui.console.screens.confirm import Confirm

@@ -15,6 +15,7 @@ from evatui.console.view.editor import Editable, editor_argv, place_of
 from evatui.console.view.foot import menu_line
 from evatui.console.view.ink import Ink, line, wrapped
 from evatui.console.view.leaving import what_stops
+from evatui.console.view.older import Older
 from evatui.console.view.payload import pretty
 from evatui.console.view.table import Column, Row
 from evatui.control.commands import Danger
@@ -53,14 +54,14 @@ class Reading:
             if action.key and (app.view in action.views or not set(action.key.split(",")) & shortcuts.keys()):
                 shortcuts |= dict.fromkeys(action.key.split(","), action.id)
         columns = (Column(title="KEY", width=3), Column(title="ACTION", width=10), Column(title="", width=20, flex=1))
-        dialog = Choose(f"Actions on {_name(subject)}", columns, rows, shortcuts=shortcuts)
+        dialog = Choose(f"Actions on {_name(subject)}", columns, rows, shortcuts=shortcuts, told=app.told)
         app.push_screen(dialog, lambda chosen: self._act(chosen, "") if chosen else None)
 
     def _describe(self) -> None:
         subject = self._app.pane.subject()
         known = subject.capability_id if isinstance(subject, AuditRow) else getattr(subject, "id", None)
         if known is not None:
-            self._app.run_worker(self._inspect(known), exit_on_error=False, group="look", exclusive=True)
+            self._app.fetch(self._inspect(known), "looking it up")
 
     async def _inspect(self, capability_id: str) -> None:
         from evatui.console.screens.page import Page
@@ -130,6 +131,8 @@ def _name(subject: object) -> str:
     if isinstance(subject, AuditRow):
         return f"record {subject.seq}"
     if isinstance(subject, CallRow):
-        return f"the call of {subject.capability_id}"
+        return f"the call of {subject.capability_id or 'a name that nothing answers'}"
+    if isinstance(subject, Older):
+        return "older records"
     names = (getattr(subject, part, None) for part in ("id", "label", "key", "name", "path"))
     return next((str(name) for name in names if name), "nothing")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from evatui.console.asking import Asking
-from evatui.console.view.effects import many, waited_for
+from evatui.console.view.comparison import changed_lines
+from evatui.console.view.effects import waited_for
 from evatui.console.view.ink import EMPTY, Ink, Line, line, wrapped
-from evatui.console.view.permissions import permission_lines
 from evatui.console.view.table import Column, Row
 from evatui.console.view.words import clock, state_label
 from evatui.control.operator import CommandFailed
@@ -46,8 +46,7 @@ class Restoring:
         def chosen(number: str | None) -> None:
             for item in kept:
                 if item.number == number:
-                    work = self._compare(row, item)
-                    self._app.run_worker(work, exit_on_error=False, group="look", exclusive=True)
+                    self._app.fetch(self._compare(row, item), "comparing")
 
         rows = [self._generation(item) for item in kept]
         self._app.push_screen(Choose(f"Roll back {row.id}: serve again which?", _COLUMNS, rows), chosen)
@@ -64,27 +63,21 @@ class Restoring:
 
     async def _compare(self, row: CapabilityRow, item: GenerationRow) -> None:
         """What differs is shown where it is known; a version whose files are gone comes back all the same."""
-        differs: Sequence[Line] = ()
+        data: Mapping[str, Any] | None = None
         if row.number is not None:
-            sent = await self._asking.send("capability.diff", id=row.id, old=row.number, new=item.number)
-            differs = (
-                _differences(sent.data, f"eva capability diff {row.id} {row.number} {item.number}")
-                if sent.data is not None
-                else ()
-            )
-        self._confirm(row, item, differs)
+            data = (await self._asking.send("capability.diff", id=row.id, old=row.number, new=item.number)).data
+        self._confirm(row, item, data)
 
-    def _confirm(self, row: CapabilityRow, item: GenerationRow, differs: Sequence[Line]) -> None:
+    def _confirm(self, row: CapabilityRow, item: GenerationRow, data: Mapping[str, Any] | None) -> None:
         assert self._app.snapshot is not None  # there is a row of it
         now = f"{row.number} {row.version}" if row.number else "nothing"
-        lines = (
-            line((row.id, Ink.STRONG)),
-            line(f"{item.number} {item.version}", (" serves again, as a new generation, in place of ", Ink.DIM), now),
-            *differs,
-            EMPTY,
+        again = (" serves again, as a new generation, in place of ", Ink.DIM)
+        head = wrapped([line((row.id, Ink.STRONG)), line(f"{item.number} {item.version}", again, now), EMPTY])
+        effects = (
             line(*waited_for(row, self._app.snapshot, self._app.look), (" on what serves now", Ink.DIM)),
             line(("The version on disk is held until it changes.", Ink.DIM)),
         )
+        source = wrapped(effects) if data is None else changed_lines(data, (EMPTY, *effects))
         params = {"id": row.id, "to": item.number, "if_generation": row.generation}
         title = f"Roll back to {item.number}?"
 
@@ -92,7 +85,10 @@ class Restoring:
             if keys := failed.context.get("lost_keys"):
                 self._lose(row, params, title, keys)
 
-        self._asking.guarded(row, "capability.rollback", params, title, lines, "roll back", refused=refused)
+        def shown(width: int) -> Sequence[Line]:
+            return [*head(width), *source(width)]
+
+        self._asking.confirm("capability.rollback", params, title, shown, "roll back", seen=row, refused=refused)
 
     def _lose(self, row: CapabilityRow, params: dict[str, Any], title: str, keys: Sequence[str]) -> None:
         """What was stored since is not what a slip of the finger may lose."""
@@ -104,14 +100,3 @@ class Restoring:
         )
         params = {**params, "lose_state": True}
         self._asking.typed("capability.rollback", params, title, wrapped(lines), "roll back", row.id, seen=row)
-
-
-def _differences(data: Any, told_by: str) -> list[Line]:
-    """Permissions first, then how much else is another, and what tells it: no key does while one is asked."""
-    permissions = permission_lines(data.get("permissions") or ())
-    fields, files = len(data.get("fields") or ()), len(data.get("files") or ())
-    if not (permissions or fields or files):
-        return []
-    same = line(("It may do the same as now.", Ink.DIM))
-    rest = line((f"{many(fields, 'manifest field')} and {many(files, 'file')} differ: {told_by}", Ink.DIM))
-    return [EMPTY, *(permissions or [same]), rest]

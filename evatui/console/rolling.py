@@ -73,8 +73,7 @@ class Rolling:
             self._app.say(EMPTY)
             self._act(offered.action, offered.thing)
             return
-        self._app.say(line(("… ", Ink.INFO), "looking up what would be undone"))
-        self._app.run_worker(self._plan_undo(self._row()), exit_on_error=False, group="look", exclusive=True)
+        self._app.fetch(self._plan_undo(self._row()), "looking up what would be undone")
 
     def _is_selected(self, thing: str) -> bool:
         subject = self._app.pane.subject()

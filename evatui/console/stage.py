@@ -5,22 +5,23 @@ from __future__ import annotations
 import contextlib
 import subprocess
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.timer import Timer
+from textual.worker import Worker, get_current_worker
 
 from evatui.console.frame import Frame
 from evatui.console.settings import Settings
 from evatui.console.theme import ThemedApp, theme_names
 from evatui.console.view.actions import VIEWS, Action, Actions, View
 from evatui.console.view.header import Link
-from evatui.console.view.ink import EMPTY, Line
+from evatui.console.view.ink import EMPTY, Ink, Line, line
 from evatui.console.view.numbers import Numbers
 from evatui.console.view.words import Look
 
@@ -64,6 +65,8 @@ class Stage(ThemedApp):
         """What the screen shows while it stands still."""
         self._received = 0.0
         self._tick: Timer | None = None
+        self._fetches: Worker[None] | None = None
+        self._awaits: Line = EMPTY
 
     def compose(self) -> ComposeResult:
         yield from self.banner()
@@ -131,6 +134,33 @@ class Stage(ThemedApp):
         """Brings what a view has to ask the runtime for, where that may be another one by now."""
         raise NotImplementedError
 
+    # --- what a dialog waits for ------------------------------------------------------------------
+
+    def fetch(self, work: Coroutine[Any, Any, None], said: str) -> None:
+        """Does the ``work`` that ends in a dialog. Keys are that dialog's as soon as it is asked for: until it is there
+        they do nothing to the list behind, and esc leaves it."""
+        self._awaits = line(("… ", Ink.INFO), f"{said}  ", ("esc", Ink.KEY), (" leaves it", Ink.DIM))
+        self.say(self._awaits)
+        self._fetches = self.run_worker(self._fetched(work), exit_on_error=False, group="look", exclusive=True)
+
+    async def _fetched(self, work: Coroutine[Any, Any, None]) -> None:
+        try:
+            await work
+        finally:
+            if self._fetches is get_current_worker():
+                self._fetches = None
+                if self.frame.message is self._awaits:
+                    self.say(EMPTY)
+
+    @property
+    def fetches(self) -> bool:
+        """Whether a dialog is on its way."""
+        return self._fetches is not None
+
+    def leave_fetch(self) -> None:
+        if self._fetches is not None:
+            self._fetches.cancel()
+
     def toggle_hold(self) -> bool:
         """Whether the screen stands still from now on; what comes meanwhile is kept."""
         self._held = self.snapshot if self._held is None else None
@@ -165,6 +195,18 @@ class Stage(ThemedApp):
             places = ", ".join(f"{VIEWS[view][1]} ({VIEWS[view][0]})" for view in VIEWS if view in action.views)
             return f"works in: {places}"
         return action.enabled(self.snapshot, self.pane.subject())
+
+    def told(self, action_id: str) -> Line:
+        """What an action does, or why it cannot; nothing of what is none."""
+        action = self.actions.find(action_id)
+        if action is None:
+            return EMPTY
+        why_not = self.why_not(action)
+        return line((why_not or action.help, Ink.WARN if why_not else Ink.PLAIN))
+
+    @property
+    def whereabouts(self) -> str:
+        return VIEWS[self.view][1]
 
     def things(self) -> tuple[str, ...]:
         """What can be named: capabilities, and what is refused or waits under another name."""

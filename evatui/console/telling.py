@@ -35,7 +35,7 @@ class Telling:
 
     def why(self, wanted: str) -> None:
         """The story of a capability, a generation or a request."""
-        self._app.run_worker(self._tell(wanted), exit_on_error=False, group="look", exclusive=True)
+        self._app.fetch(self._tell(wanted), "looking up the records")
 
     async def _tell(self, wanted: str) -> None:
         from evatui.console.screens.page import Page

@@ -147,6 +147,11 @@ class ThemedApp(App[CommandFailed]):
         raise NotImplementedError
 
     @property
+    def whereabouts(self) -> str:
+        """What stands behind a dialog, for its title."""
+        raise NotImplementedError
+
+    @property
     def palette(self) -> Palette:
         """Of the theme that is on now."""
         if self._palette is None or self._palette[0] != self.theme:

@@ -13,12 +13,13 @@ from evatui.console.screens.choose import Choose
 from evatui.console.screens.confirm import Confirm
 from evatui.console.screens.page import Page
 from evatui.console.screens.typed import Typed
+from evatui.console.view.actions import View
 from evatui.console.widgets.row_list import RowList
 from evatui.control.operator import CommandFailed
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.lifecycle import State
 from tests.console.conftest import OpenConsole
-from tests.console.scene import at, capability, generation, scene
+from tests.console.scene import at, capability, field, generation, scene
 
 SERVING = "repo-summary@1.2.0+build.20260504.042"
 PLAN: dict[str, Any] = {
@@ -410,11 +411,48 @@ async def test_rollback_of_a_capability_that_serves_nothing_is_possible(console:
         assert it.operator.sent("capability.rollback") == [{"id": "scale-report", "to": "g7", "if_generation": None}]
 
 
-async def test_a_rollback_says_how_much_differs_and_by_which_command_it_is_shown(console: OpenConsole) -> None:
-    differs = {"fields": [], "lines": [], "files": [{"path": "a.lua", "change": "changed"}]}
-    async with console(answers={"capability.diff": differs}) as it:
+async def test_a_rollback_shows_what_it_changes_permissions_first_and_the_code_a_scroll_away(
+    console: OpenConsole,
+) -> None:
+    code = [["-", 1, None, "return 2"], ["+", None, 1, "return 1"], *([" ", at, at, "x"] for at in range(2, 30))]
+    differs = {
+        "permissions": [field("network.hosts", "narrowed", ["a.example.org"], [], lost=["a.example.org"])],
+        "lines": [{"path": "a.lua", "change": "changed", "lines": code}],
+    }
+    async with console(answers={"capability.diff": differs}, size=(80, 24)) as it:
         await it.press("j", "j", "j", "R", "enter")
         await it.armed()
-        assert "no manifest fields and 1 file differ: eva capability diff repo-summary g42 g41" in " ".join(
-            it.screen.replace("│", " ").split()
+        told = [row.strip(" │") for row in it.screen.split("\n")]
+        order = ["Registry ▸ Roll back to g41?", "Permissions", "3 calls are waited for, the longest until", "a.lua"]
+        assert [next(n for n, row in enumerate(told) if row.startswith(each)) for each in order] == sorted(
+            next(n for n, row in enumerate(told) if row.startswith(each)) for each in order
         )
+        assert "j k scroll" in it.screen
+        await it.press("end")
+        assert "29   x" in it.screen
+
+
+async def test_keys_that_come_before_the_dialog_they_asked_for_do_nothing_to_the_list(console: OpenConsole) -> None:
+    async with console(answers={"capability.inspect": INSPECTED, "why": {"about": "capability"}}) as it:
+        it.operator.gate = asyncio.Event()
+        await it.pilot.press("d")
+        for key in ("j", "x", "2", "c", "slash"):
+            await it.pilot.press(key)
+        assert (it.key, it.app.view, it.open_dialogs) == ("adapter-result-simplify", View.REGISTRY, 0)
+        assert "looking it up  esc leaves it" in it.status
+        it.operator.gate.set()
+        await it.settle()
+        assert "eva capability inspect" in it.screen
+        assert [command for command, _ in it.operator.commands] == ["capability.inspect"]
+        await it.press("escape", "j")
+        assert it.key == "config-validate"
+
+        it.operator.gate.clear()
+        await it.pilot.press("w")
+        await it.pilot.press("escape")
+        while it.app.fetches:
+            await it.pilot.pause(0.02)
+        await it.pilot.press("j")
+        it.operator.gate.set()
+        await it.settle()
+        assert (it.key, it.open_dialogs) == ("prompt-compose", 0)

@@ -150,6 +150,16 @@ async def test_the_list_of_keys_is_searched_and_runs_what_is_found(console: Open
         assert "Drain topic-normalize?" in it.screen
 
 
+async def test_what_the_menu_has_no_room_for_stands_beneath_it(console: OpenConsole) -> None:
+    async with console(size=(80, 24)) as it:
+        await it.press("a", "j", "j")
+        told = " ".join(it.screen.replace("│", " ").split())
+        assert "Take no new calls and let the running ones end; y confirms" in told
+        await it.press("escape", "question_mark", *"drain!")
+        told = " ".join(it.screen.replace("│", " ").split())
+        assert "Cut the running calls at once, and take no new ones: type the id" in told
+
+
 async def test_enter_on_a_list_that_was_not_seen_runs_nothing(console: OpenConsole) -> None:
     async with console(quick=False) as it:
         await it.press("question_mark", *"drain", "enter")

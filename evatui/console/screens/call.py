@@ -46,6 +46,7 @@ class CallForm(Dialog[Draft]):
     CSS_PATH = ["dialog.tcss", "call.tcss"]  # noqa: RUF012 -- Textual's own shape
     cancel_keys = ("escape",)
     rows_around = 14
+    scrolls_by_keys = False
 
     def __init__(self, row: CapabilityRow, planned: Form | TooRich, draft: Draft, calls: Calls) -> None:
         foot = choices(

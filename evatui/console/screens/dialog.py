@@ -14,7 +14,7 @@ from textual.types import CSSPathType
 from textual.widget import Widget
 
 from evatui.console.theme import ThemedApp
-from evatui.console.view.ink import Ink, Line, line
+from evatui.console.view.ink import Ink, Line, line, measure
 from evatui.console.widgets.lines import Lines, Source
 
 __all__ = ["ARM_AFTER_S", "Dialog", "choices"]
@@ -36,6 +36,8 @@ class Dialog(ModalScreen[T]):
     """Lines of the box that are not its body."""
     confirm_keys: tuple[str, ...] = ()
     cancel_keys: tuple[str, ...] = ("escape", "q")
+    scrolls_by_keys = True
+    """Whether its body is text, of which the keys bring the rest."""
 
     def __init__(self, title: str, source: Source, foot: Line) -> None:
         super().__init__()
@@ -48,9 +50,20 @@ class Dialog(ModalScreen[T]):
     def compose(self) -> ComposeResult:
         yield from self.app.banner()
         with Vertical(classes="box"):
-            yield Lines(lambda width: (line((self._title, Ink.STRONG)),), classes="title")
+            yield Lines(lambda width: (self._heading(width),), classes="title")
             yield from self.body()
-            yield Lines(lambda width: (self._foot,), classes="foot")
+            yield Lines(lambda width: (self._keys(),), classes="foot")
+
+    def _heading(self, width: int) -> Line:
+        """Where one is: the view, the dialogs that this one stands over, and its own title."""
+        over = [screen._title for screen in self.app.screen_stack if isinstance(screen, Dialog) and screen is not self]
+        crumbs = line((" ▸ ".join([self.app.whereabouts, *over, ""]), Ink.DIM))
+        title = line((self._title, Ink.STRONG))
+        return (*crumbs, *title) if measure(crumbs) + measure(title) <= width else title
+
+    def _keys(self) -> Line:
+        scrolls = self.scrolls_by_keys and self.query_one(".body").max_scroll_y > 0
+        return (*self._foot, *choices(("j k", "scroll"))) if scrolls else self._foot
 
     def body(self) -> Sequence[Widget]:
         return (Lines(self._source, classes="body"),)
@@ -68,6 +81,7 @@ class Dialog(ModalScreen[T]):
     def make_room(self, height: int) -> None:
         """Fits the body into ``height`` lines."""
         self.query_one(".body").styles.max_height = height
+        self.call_after_refresh(self.query_one(".foot", Lines).ask_again)
 
     def _painted(self) -> None:
         self._armed_at = time.monotonic() + ARM_AFTER_S

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from textual import events
 from textual.widget import Widget
 from textual.widgets import Input
 
+from evatui.console.screens.choose import told_lines
 from evatui.console.screens.dialog import Dialog, choices
-from evatui.console.view.ink import EMPTY, line
+from evatui.console.view.ink import EMPTY, Line, line
 from evatui.console.view.table import Column, Row
 from evatui.console.widgets.prompt import HARMLESS
 from evatui.console.widgets.row_list import RowList
@@ -18,17 +19,22 @@ __all__ = ["Finder"]
 
 
 class Finder(Dialog[str]):
-    """Dismissed with the key of the row under the cursor, by enter. Letters search; the arrows move."""
+    """Dismissed with the key of the row under the cursor, by enter. Letters search; the arrows move.
+
+    ``told`` is what there is to say of that row, by its key: beneath the list, in two lines.
+    """
 
     AUTO_FOCUS = "Input"
     cancel_keys = ("escape", "f1")
-    rows_around = 11
+    rows_around = 14
+    scrolls_by_keys = False
 
-    def __init__(self, title: str, columns: Sequence[Column], rows: Sequence[Row]) -> None:
+    def __init__(self, title: str, columns: Sequence[Column], rows: Sequence[Row], told: Callable[[str], Line]) -> None:
         foot = choices(("type", "to search"), ("↑ ↓", "move"), ("enter", "run"), ("esc", "back"))
         super().__init__(title, lambda width: (), foot)
         self._columns = columns
         self._rows = rows
+        self._told = told
 
     def body(self) -> Sequence[Widget]:
         search = Input(compact=True, max_length=100, restrict=HARMLESS, placeholder="search", id="search")
@@ -38,7 +44,11 @@ class Finder(Dialog[str]):
         self._list.set_rows(self._rows, (EMPTY, line("nothing is called that")))
         self._list.add_class("body")
         self._list.styles.height = len(self._rows) + 1
-        return (search, self._list)
+        self._beneath = told_lines(self._list, self._told)
+        return (search, self._list, self._beneath)
+
+    def on_row_list_moved(self) -> None:
+        self._beneath.ask_again()
 
     def step(self, lines: int) -> None:
         self._list.move(lines)

@@ -18,6 +18,7 @@ class Name(Dialog[str]):
 
     AUTO_FOCUS = "Input"
     cancel_keys = ("escape",)
+    scrolls_by_keys = False
 
     def __init__(self, title: str, source: Source, verb: str) -> None:
         super().__init__(title, source, choices(("enter", verb), ("esc", "cancel")))

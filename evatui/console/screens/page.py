@@ -15,7 +15,7 @@ class Page(Dialog[None]):
     cancel_keys = ("escape", "q", "enter", "question_mark", "f1")
 
     def __init__(self, title: str, source: Source, copied: str, *, broad: bool = False) -> None:
-        super().__init__(title, source, choices(("esc", "back"), ("j k", "scroll"), ("C", "copy")))
+        super().__init__(title, source, choices(("esc", "back"), ("C", "copy")))
         self._copied = copied
         self.set_class(broad, "-broad")
 

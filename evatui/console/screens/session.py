@@ -34,6 +34,7 @@ class SessionLog(Dialog[Picked]):
     confirm_keys = tuple(_KEYS)
     cancel_keys = ("escape", "q", "at")
     rows_around = 13
+    scrolls_by_keys = False
 
     def __init__(self, title: str, session: Session) -> None:
         super().__init__(

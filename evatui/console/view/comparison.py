@@ -11,7 +11,7 @@ from evatui.console.view.code_diff import MAX_ROWS, DiffRow, diff_rows, shown
 from evatui.console.view.ink import EMPTY, Ink, Line, line, wrap
 from evatui.console.view.permissions import permission_lines
 
-__all__ = ["compared_lines", "refused_lines"]
+__all__ = ["changed_lines", "compared_lines", "refused_lines"]
 
 Source = Callable[[int], list[Line]]
 
@@ -26,7 +26,14 @@ _SCHEMAS = ("input_schema", "output_schema")
 
 def compared_lines(data: Mapping[str, Any]) -> Source:
     """The answer of ``capability.diff`` for any width. Making it takes some milliseconds for a large one."""
-    fixed = list(_before_code(data))
+    account = [*_account(data), EMPTY]
+    changed = changed_lines(data)
+    return lambda width: [*(part for row in account for part in wrap(row, width, "    ")), *changed(width)]
+
+
+def changed_lines(data: Mapping[str, Any], between: Sequence[Line] = ()) -> Source:
+    """The same without how far it goes; ``between`` stands after the permissions."""
+    fixed = [*_permissions(data), *between, *_before_code(data)]
     files = [(file, diff_rows(file.get("lines") or ())) for file in data.get("lines") or ()]
     order = sorted(files, key=lambda each: _rank(str(each[0].get("path") or "")))
 
@@ -52,13 +59,14 @@ def _file(file: Mapping[str, Any], rows: Sequence[DiffRow], width: int) -> Itera
         yield line((f"only the first {MAX_ROWS:,} lines of it are shown", Ink.DIM))
 
 
-def _before_code(data: Mapping[str, Any]) -> Iterator[Line]:
-    yield from _account(data)
-    yield EMPTY
+def _permissions(data: Mapping[str, Any]) -> Iterator[Line]:
     yield line(("Permissions", Ink.DIM))
     yield from permission_lines(data.get("permissions") or ()) or [
         line("  it may do what it could, no more and no less")
     ]
+
+
+def _before_code(data: Mapping[str, Any]) -> Iterator[Line]:
     fields = [field for field in data.get("fields") or () if not str(field.get("path")).startswith(_OF_PERMISSIONS)]
     yield from _fields("Manifest", [field for field in fields if not str(field.get("path")).startswith(_SCHEMAS)])
     yield from _fields("Schemas", [field for field in fields if str(field.get("path")).startswith(_SCHEMAS)])

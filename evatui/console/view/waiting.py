@@ -45,12 +45,11 @@ def _how(row: HeldRow) -> Line:
 
 
 def held_lines(row: HeldRow) -> list[Line]:
-    """The bytes that an approval is bound to, permissions first, then everything that makes it wait."""
-    lines = [line(("change class ", Ink.DIM), row.change_class), line((row.digest, Ink.DIM)), EMPTY]
-    lines += permission_lines(row.permissions) or [line(("It asks for nothing more than before.", Ink.DIM))]
+    """Permissions first, then everything that makes it wait, and the bytes that an approval is bound to."""
+    lines = permission_lines(row.permissions) or [line(("It asks for nothing more than before.", Ink.DIM))]
     for diagnostic in row.diagnostics:
         lines += [EMPTY, *rendered_lines(diagnostic.rendered or f"{diagnostic.code} {diagnostic.message}")]
-    return lines
+    return [*lines, EMPTY, line(("change class ", Ink.DIM), row.change_class), line((f"digest {row.digest}", Ink.DIM))]
 
 
 def trust_lines(data: Mapping[str, Any]) -> list[Line]:
