@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from evatui.console.view.canary import canary_lines, canary_of, live_canary
 from evatui.console.view.comparison import compared_lines, refused_lines
-from evatui.console.view.ink import EMPTY, Line, plain, wrapped
+from evatui.console.view.ink import EMPTY, Ink, Line, line, plain, wrapped
 from evatui.console.view.reloads import reload_head, reload_preview
 from evatui.console.view.timeline import Reload, What
 from evatui.control.deciding import HeldRow
@@ -74,14 +74,14 @@ class Comparing:
         data = sent.data
 
         def made() -> tuple[Source, str]:
-            source = cache(_after(head, compared_lines(data)))
+            source = cache(_between(head, compared_lines(data), line((sent.line, Ink.DIM))))
             for around in (AROUND_BROAD, AROUND_BROAD + _BAR):  # so that the loop finds them made
                 source(self._app.size.width - around)
             return source, "\n".join(plain(row) for row in source(_COPIED))
 
         source, text = await asyncio.to_thread(made)
         self._app.say(EMPTY)
-        self._open(f"{capability_id}   {sent.line}", source, text)
+        self._open(f"What {capability_id} changes", source, text)
 
     async def _refusal(self, title: str, capability_id: str | None, digest: str, head: Sequence[Line]) -> None:
         assert self._app.commands is not None  # enabled only where there is a snapshot
@@ -102,11 +102,9 @@ class Comparing:
         self._app.push_screen(Page(title, source, text, broad=True))
 
 
-def _after(head: Sequence[Line], body: Source) -> Source:
-    if not head:
-        return body
-    first = wrapped(head)
-    return lambda width: [*first(width), EMPTY, *body(width)]
+def _between(head: Sequence[Line], body: Source, foot: Line) -> Source:
+    first, last = wrapped([*head, EMPTY] if head else ()), wrapped([EMPTY, foot])
+    return lambda width: [*first(width), *body(width), *last(width)]
 
 
 def _sides(row: CapabilityRow) -> tuple[str | None, str | None]:

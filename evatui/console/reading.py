@@ -13,7 +13,7 @@ from textual.app import SuspendNotSupported
 from evatui.console.view.answer import described
 from evatui.console.view.editor import Editable, editor_argv, place_of
 from evatui.console.view.foot import menu_line
-from evatui.console.view.ink import Ink, line, wrapped
+from evatui.console.view.ink import EMPTY, Ink, line, wrapped
 from evatui.console.view.leaving import what_stops
 from evatui.console.view.older import Older
 from evatui.console.view.payload import pretty
@@ -70,8 +70,8 @@ class Reading:
         sent = await self._app.commands.run("capability.inspect", id=capability_id)
         if sent.data is not None:
             data = sent.data
-            lines = described(data)
-            self._app.push_screen(Page(f"{capability_id}   {sent.line}", wrapped(lines), pretty(data)))
+            lines = [*described(data), EMPTY, line((sent.line, Ink.DIM))]
+            self._app.push_screen(Page(capability_id, wrapped(lines), pretty(data)))
 
     def _leave(self) -> None:
         app = self._app

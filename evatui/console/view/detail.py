@@ -131,7 +131,7 @@ def brief(
     first = join(
         (
             line(", ".join(row.capabilities)),
-            line((row.kind, Ink.DIM)),
+            line((f"{row.kind} {row.version}", Ink.DIM)),
             line((f"effects {row.side_effects}", Ink.DIM)),
             line((", ".join(row.marks), Ink.WARN)) if row.marks else EMPTY,
             line((f"kept {' '.join(kept)}", Ink.DIM)) if kept else EMPTY,

@@ -10,7 +10,6 @@ from evatui.console.view.extensions import extension_preview
 from evatui.console.view.ink import EMPTY, Ink, Line, fit, join, line, measure
 from evatui.console.view.older import OLDER_AT_ONCE, Older
 from evatui.console.view.reloads import what_label
-from evatui.console.view.rows import served
 from evatui.console.view.timeline import Reload
 from evatui.console.view.words import WAITS, Look, clock, duration, state_label
 from evatui.control.adapter_rows import AdapterRow
@@ -93,7 +92,7 @@ def _about_capability(row: CapabilityRow, look: Look) -> _About:
         )
     if row.on_disk == "quarantined":
         return what, line(("disk rolled back", Ink.WARN)), since, _keys("v", "diff", "a", "retry")
-    why = line(row.reason) if row.reason else line((where(row), Ink.WARN)) if is_moved(row) else served(row)
+    why = line(row.reason) if row.reason else line((where(row), Ink.WARN)) if is_moved(row) else line(row.number or "")
     return what, why, since, _keys("d", "describe", "w", "why")
 
 
@@ -122,7 +121,7 @@ def _about_record(row: AuditRow) -> _About:
     took = f" in {duration(row.duration_us / 1000)}" if row.duration_us else ""
     ink = Ink.BAD if row.error_kind else Ink.PLAIN
     what = line((f"#{row.seq} ", Ink.DIM), (row.capability_id, Ink.STRONG), f" {row.code}{took}")
-    return what, line((row.error_kind, ink)), line((row.request_id, Ink.DIM)), _keys("enter", "record")
+    return what, line((row.error_kind, ink)), EMPTY, _keys("enter", "record")
 
 
 def _about_reload(row: Reload, look: Look) -> _About:
