@@ -162,6 +162,6 @@ class Tour:
 
 
 _READY = Condition(
-    "the dialog takes keys",
-    lambda tour: not isinstance(tour.app.screen, Dialog) or tour.app.screen.armed,
+    "what is open, or on its way, takes keys",
+    lambda tour: not tour.app.fetches and (not isinstance(tour.app.screen, Dialog) or tour.app.screen.armed),
 )
