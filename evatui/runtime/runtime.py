@@ -122,7 +122,7 @@ class Runtime(Rooms):
         if not writes:
             await self.refusals.settled()  # the same workspace always gives the same picture
             await self.skills.look()
-        self.gate.starting = False
+        self.gate.started(frozen=self.freezing.frozen is not None)
         self.bus.emit("/runtime/started", {"workspace": self.layout.name, "mode": self.layout.runtime.mode})
         if self.watch is not None:
             self._watching = asyncio.create_task(self._follow(self.watch))

@@ -68,6 +68,29 @@ async def test_what_was_approved_and_waited_serves_after_it(operator: Operator, 
     assert await greeted(operator) == "hello bob"
 
 
+async def test_what_was_approved_and_met_a_frozen_restart_serves_with_the_thaw(
+    operator: Operator, workspace: Path
+) -> None:
+    async def reaches() -> bool:
+        return bool((await operator.run("capability.inspect", id="greet"))["manifest"]["permissions"]["network"])
+
+    sound = GREETER["capabilities/greet.yaml"]
+    save(workspace, "capabilities/greet.yaml", sound + NETWORK)
+    await operator.run("capability.reload")
+    (held,) = (await operator.run("capability.explain_rejected", id="greet"))["held"]
+    await operator.run("runtime.freeze")
+    await operator.run("capability.approve", id="greet", digest=held["digest"])
+    await operator.run("runtime.restart")
+    assert not await reaches()
+    await operator.run("runtime.thaw")
+    assert await reaches()
+    save(workspace, "capabilities/greet.yaml", sound)
+    await operator.run("capability.reload")
+    save(workspace, "capabilities/greet.yaml", sound + NETWORK)
+    await operator.run("capability.reload")
+    assert not await reaches(), "the next time it waits for a restart again"
+
+
 async def test_whoever_is_attached_stays_and_no_number_comes_twice(operator: Operator, workspace: Path) -> None:
     told: list[int] = []
     operator.on_change(lambda: told.append(1))

@@ -50,6 +50,8 @@ class Gate:
         self._offers: dict[str, frozenset[str]] = {}
         """The ids that provide a capability name, which is folded, by their last grants."""
         self._approvals: dict[tuple[str, str], Approval] = {}
+        self._overdue: set[tuple[str, str]] = set()
+        """Those that were there when a runtime started frozen, until what they are for serves."""
         self._found: dict[str, str] = {}
         """Versions that were there when the runtime started, by id: what they wait for does not make them new."""
 
@@ -59,6 +61,12 @@ class Gate:
             self._given[key] = number
         self._approvals = self._book.approvals()
         self.trust.load()
+
+    def started(self, *, frozen: bool) -> None:
+        """The first look at the disk is done. Nothing of it was published if the workspace is ``frozen``: then what had
+        been approved before this start takes effect with the thaw, and waits for no start more."""
+        self.starting = False
+        self._overdue = set(self._approvals) if frozen else set()
 
     def rule(self, candidate: Candidate, policy: Policy, present: Collection[str]) -> Ruling:
         """May ``candidate`` go into service now? ``present`` are the ids that there are: of them one may provide a
@@ -81,6 +89,7 @@ class Gate:
 
         ``in_place`` of what the disk holds, which waits: that what serves is trusted says nothing about the other.
         """
+        self._overdue.discard((candidate.id, candidate.terms))
         grant = Grant.of(candidate)
         text = grant.text()
         if (self._grants.get(candidate.id), self._given.get(candidate.id)) != (text, name.number):
@@ -145,6 +154,7 @@ class Gate:
     def forget(self, capability_id: str, digest: str) -> None:
         self._book.forget(capability_id, digest)
         self._approvals.pop((capability_id, digest), None)
+        self._overdue.discard((capability_id, digest))
 
     def _rule(self, candidate: Candidate, policy: Policy, others: Mapping[str, str]) -> Ruling:
         text = self._grants.get(candidate.id)
@@ -177,7 +187,8 @@ class Gate:
     ) -> list[Diagnostic]:
         """The causes why it waits, those of the gravest class first; none where it does not."""
         restart = weighed.change_class is ChangeClass.RESTART
-        if not weighed.causes or (approval is not None and (self.starting or not restart)):
+        due = self.starting or (candidate.id, candidate.terms) in self._overdue
+        if not weighed.causes or (approval is not None and (due or not restart)):
             return []
         fix = "Restart the runtime: eva runtime restart" if approval is not None else _how(candidate, policy, restart)
         notes: tuple[str, ...] = ()
