@@ -39,8 +39,9 @@ class SigningKey:
             raise OSError("the signing key went away")
         return cls(seed)
 
-    def sign(self, value: dict[str, Any]) -> str:
-        return self._key.sign(_bytes(value)).hex()
+    def sign(self, value: dict[str, Any], about: bytes = _ABOUT) -> str:
+        """``about`` says what kind of thing is signed, so that no signature is good for another kind."""
+        return self._key.sign(_bytes(value, about)).hex()
 
 
 def public_key(path: Path) -> str | None:
@@ -49,20 +50,20 @@ def public_key(path: Path) -> str | None:
     return SigningKey(seed).public if seed is not None else None
 
 
-def signed_with(key: str, signature: str, value: dict[str, Any]) -> bool:
+def signed_with(key: str, signature: str, value: dict[str, Any], about: bytes = _ABOUT) -> bool:
     """Is this the signature of ``value`` by the owner of the public ``key``? What is no signature is none."""
     from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
     try:
-        Ed25519PublicKey.from_public_bytes(bytes.fromhex(key)).verify(bytes.fromhex(signature), _bytes(value))
-    except (InvalidSignature, ValueError):
+        Ed25519PublicKey.from_public_bytes(bytes.fromhex(key)).verify(bytes.fromhex(signature), _bytes(value, about))
+    except (InvalidSignature, ValueError, TypeError):
         return False
     return True
 
 
-def _bytes(value: dict[str, Any]) -> bytes:
-    return _ABOUT + orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+def _bytes(value: dict[str, Any], about: bytes) -> bytes:
+    return about + orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
 
 
 def _read(path: Path) -> bytes | None:

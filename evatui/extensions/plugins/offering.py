@@ -1,0 +1,81 @@
+"""Plugins as providers: each tool is a capability ``plugin.<plugin>.<tool>``, and whoever may call it calls that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Any, Final
+
+from evatui.extensions.plugins.catalogue import Listed, PluginCatalogue
+from evatui.extensions.plugins.manifest import MANIFEST_FILE, PluginManifest
+from evatui.extensions.plugins.plugin import Plugin
+from evatui.kernel.model.adapter import Adapter, AdapterLimits, Contract
+
+__all__ = ["MAX_BYTES", "TRANSPORT", "adapters_of", "capability_of", "provider_of"]
+
+TRANSPORT: Final = "plugin"
+MAX_BYTES: Final = 1 << 20
+"""Of what a tool is sent, and of what it answers."""
+_CONCURRENCY: Final = 8
+
+
+class _Whatever:
+    """What a plugin answers has a form of its own, which is seen to where it is read."""
+
+    def check(self, value: Any) -> tuple[()]:
+        return ()
+
+    def empty_is_array(self, pointer: str) -> bool:
+        return False
+
+
+def provider_of(name: str) -> str:
+    """The id of the provider that the plugin ``name`` is."""
+    return f"plugin.{name}"
+
+
+def capability_of(name: str, tool: str) -> str:
+    return f"plugin.{name}.{tool}"
+
+
+def adapters_of(known: PluginCatalogue) -> tuple[Adapter, ...]:
+    """Of those that can be run and have tools."""
+    return tuple(_adapter(one) for one in known.plugins if one.available and one.plugin.manifest.tools)
+
+
+def _adapter(one: Listed) -> Adapter:
+    plugin = one.plugin
+    manifest = plugin.manifest
+    return Adapter(
+        provider_of(plugin.name),
+        TRANSPORT,
+        tuple(capability_of(plugin.name, tool.name) for tool in manifest.tools),
+        f"{plugin.location}/{MANIFEST_FILE}",
+        name=plugin.name,
+        version=manifest.version or plugin.digest[:12],
+        limits=AdapterLimits(manifest.timeout_s * 1000, _CONCURRENCY, MAX_BYTES, MAX_BYTES),
+        block={
+            "plugin": plugin,
+            "env": sorted({name for tool in manifest.tools for name in tool.env}),
+            "asks": _asks(one),
+            "files": {f"{plugin.location}/{path}": file.digest for path, file in plugin.files.items()},
+        },
+        contracts={capability_of(plugin.name, tool.name): Contract(tool.takes, _Whatever()) for tool in manifest.tools},
+        digest=plugin.digest,
+    )
+
+
+def _asks(one: Listed) -> Mapping[str, Any]:
+    """What a person is told before they trust it."""
+    plugin, manifest = one.plugin, one.plugin.manifest
+    told: dict[str, Any] = {"runs": sorted(_programs(plugin, manifest))}
+    if manifest.requires_network:
+        told["network"] = True
+    if risky := {tool.name: tool.risk for tool in manifest.tools if tool.by_hand}:
+        told["risk"] = risky
+    told["signed"] = plugin.seal.key or "by nobody"
+    return MappingProxyType(told)
+
+
+def _programs(plugin: Plugin, manifest: PluginManifest) -> Iterable[str]:
+    return {f"{plugin.location}/{plugin.runs(tool)}" for tool in manifest.tools}
