@@ -24,6 +24,7 @@ class Attending:
     def __init__(self, keeper: subprocess.Popen[bytes], command: Command, control: socket.socket) -> None:
         self.stdout, self.stderr, self.told = bytearray(), bytearray(), b""
         self._limit = command.max_bytes
+        self._hear = command.hear
         self._name = clean_line(command.argv[0], 128)
         self._control = control
         self._left = memoryview(command.stdin)
@@ -60,6 +61,8 @@ class Attending:
     def _read(self, stream: IO[bytes], data: bytearray, what: str) -> None:
         more = os.read(stream.fileno(), _CHUNK)
         data += more
+        if more and data is self.stderr and self._hear is not None:
+            self._hear(more)
         if not more:
             self._ready.unregister(stream)
         if len(data) > self._limit:

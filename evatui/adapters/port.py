@@ -5,6 +5,7 @@ from __future__ import annotations
 from evatui.adapters.eventbus import Eventbus
 from evatui.adapters.hardware import HardwareWay
 from evatui.adapters.mcp import McpServer
+from evatui.adapters.plugin import PluginRoom, PluginWay
 from evatui.adapters.resolving import Resolve
 from evatui.adapters.skill import SkillWay
 from evatui.adapters.stdio import Stdio
@@ -22,13 +23,21 @@ class Adapters:
     """The `AdapterPort`. ``ask`` resolves names; ``mode`` is the runtime's."""
 
     def __init__(
-        self, http: HttpPort, ask: Resolve, bus: EventBus, hardware: Hardware, skills: Skills, mode: str
+        self,
+        http: HttpPort,
+        ask: Resolve,
+        bus: EventBus,
+        hardware: Hardware,
+        skills: Skills,
+        plugins: PluginRoom,
+        mode: str,
     ) -> None:
         self._http = http
         self._ask = ask
         self._hardware = hardware
         self._bus = bus
         self._skills = skills
+        self._plugins = plugins
         self._mode = mode
 
     def open(self, adapter: Adapter, setting: Setting) -> Way:
@@ -42,4 +51,6 @@ class Adapters:
             return HardwareWay(adapter, self._hardware)
         if adapter.transport == "skill":
             return SkillWay(adapter, self._skills, self._mode)
+        if adapter.transport == "plugin":
+            return PluginWay(adapter, setting, self._plugins)
         return Eventbus(adapter, self._bus)

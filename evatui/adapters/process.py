@@ -80,7 +80,7 @@ def _run(command: Command, ours: socket.socket, theirs: socket.socket) -> Finish
 
 
 def _started(command: Command, control: socket.socket) -> subprocess.Popen[bytes]:
-    program = find_program(command.argv[0], command.folder)
+    program = command.program or find_program(command.argv[0], command.folder)
     keeper = (sys.executable, "-I", "-S", KEEPER, str(control.fileno()), program)
     try:
         return subprocess.Popen(
@@ -90,7 +90,7 @@ def _started(command: Command, control: socket.socket) -> subprocess.Popen[bytes
             stderr=subprocess.PIPE,
             bufsize=0,
             cwd=command.folder,
-            env=CLEAN_ENVIRONMENT,
+            env=CLEAN_ENVIRONMENT if command.environ is None else command.environ,
             pass_fds=(control.fileno(),),
             start_new_session=True,
         )

@@ -88,6 +88,7 @@ from evatui.kernel.workspace.files import Tree
 from evatui.kernel.workspace.home import OperatorHome
 from evatui.kernel.workspace.layout import Layout
 from evatui.kernel.workspace.lock import WorkspaceLock
+from evatui.runtime.plugging import Plugging
 
 __all__ = ["Rooms"]
 
@@ -217,8 +218,13 @@ class Rooms:
         self.skills = Skills(layers, lambda: user_local(self.policy), os.environ, self.bus.emit)
         self.skills.on_change = self._changed
         self.skills.on_defect = partial(self._journal.defect, "skills")
+        self.plugging = Plugging(
+            layout, home, lambda: self.policy, self.bus, self._journal, outside.processes, clock, writes=writes
+        )
         self.providers = Providers(
-            Adapters(outside.http, names, self.bus, self.hardware, self.skills, layout.runtime.mode),
+            Adapters(
+                outside.http, names, self.bus, self.hardware, self.skills, self.plugging.room, layout.runtime.mode
+            ),
             self.trust,
             ToolBook(database),
             News(self._journal, audit, self.bus, clock),
@@ -231,7 +237,7 @@ class Rooms:
         self.dispatch = Dispatch(self.registry, self.calls, self.providers, clock)
         self.cancelling = Cancelling(self.dispatch, self._journal, clock)
         self.registry.why_not = self.providers.why_not
-        self.reloader.on_scan = lambda scan, actor: self.providers.follow(scan.adapters, scan.policy, actor)
+        self.plugging.bind(self.reloader, self.providers, self._changed)
         self.approvals = Approvals(self.registry, self.reloader, self.gate, self.providers, clock)
         self.calls.observers += [self.canaries.observe, self.trials.observe]
         self.shadow = shadow

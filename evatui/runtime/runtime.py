@@ -141,6 +141,8 @@ class Runtime(Rooms):
             except Exception as error:  # the next look may succeed; a watch that dies would be silence
                 self._journal.defect("reload", error)
             self.skills.follow(changed)
+            if self.layout.runtime.hot_reload and self.freezing.frozen is None:
+                self.plugging.catalogue.follow(changed)
 
     async def _keep(self) -> None:
         """Once a second: what was deleted under the runtime is made again, and who lost the workspace ends.
@@ -191,6 +193,7 @@ class Runtime(Rooms):
             await self.watch.close()
         await _ended(self._watching)
         await self.skills.close()
+        await self.plugging.catalogue.close()
         await _ended(self._beating)
         await self.reloader.close()
         self.calls.observers.clear()  # how calls end from now on promotes nothing, and brings nothing back
@@ -216,6 +219,7 @@ class Runtime(Rooms):
                 self.workers.close,
                 self.engine.close,
                 self._journal.close,
+                self.plugging.shut,
                 self.probations.ended,
             ):
                 closing.callback(close)  # the last one first

@@ -70,12 +70,19 @@ class HttpPort(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """``argv`` begins with a name to look up or an absolute path; ``max_bytes`` hold for each of the two outputs."""
+    """``argv`` begins with a name to look up or an absolute path; ``max_bytes`` hold for each of the two outputs.
+
+    ``program`` is the file that is run where nothing is to be looked up, ``environ`` takes the place of the clean
+    environment, and ``hear`` gets what is written on the standard error while it is, on a thread of its own.
+    """
 
     argv: tuple[str, ...]
     stdin: bytes
     folder: Path
     max_bytes: int
+    program: str = ""
+    environ: Mapping[str, str] | None = None
+    hear: Callable[[bytes], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)

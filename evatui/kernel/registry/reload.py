@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -60,6 +60,8 @@ class Reloader:
         self.looked_at = ""
         self.frozen = False
         """What changes on disk is judged, and waits; an explicit reload is done."""
+        self.before_look: Callable[[], Awaitable[object]] = _nothing
+        """Awaited before all of the disk is read by order, for what is looked at beside it."""
         self.on_scan: Callable[[Scan, Actor], None] = lambda scan, actor: None
         """Called with each look at the whole disk, once its policy is in force; must be cheap, must not raise."""
         self._hot = hot
@@ -96,6 +98,7 @@ class Reloader:
         What is sound takes effect together. ``expected`` is the digest of a plan: raises `CallFailed` ``Conflict``
         where the disk has moved since. A defect of the kernel itself is raised once all others have ended.
         """
+        await self.before_look()
         digest, changes, work = await self._look(None, actor, explicit, ids, expected)
         ended = dict(zip(work, await _all(work.values()), strict=True))
         return Plan(digest, tuple(ended.get(change.key, change) for change in changes), True)
@@ -221,6 +224,10 @@ class Reloader:
             task.cancel()
         await self._publisher.close()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _nothing() -> None:
+    """There is nothing beside the disk of the workspace."""
 
 
 async def _given_up(looking: asyncio.Task[None] | None) -> None:

@@ -54,6 +54,7 @@ def part_of_adapter(adapter: Adapter, policy: Policy) -> Part | None:
     if adapter.transport == "hardware" and block["bus"] != "sim":
         shown = {name: said for name, said in block["match"].items() if said}
         power["devices"] = {block["identity"]["logical_name"]: {"bus": block["bus"], **shown}}
+    power |= block.get("asks") or {}
     secrets = secrets_of(block)
     if secrets:
         power["env"] = list(secrets)
@@ -72,13 +73,16 @@ def part_of_adapter(adapter: Adapter, policy: Policy) -> Part | None:
     power |= {name: list(block[name]) for name in _LISTS if block.get(name)}
     if adapter.aliases:
         power["aliases"] = {name: dict(alias) for name, alias in adapter.aliases.items()}
-    text = json.dumps([endpoint(adapter), power], sort_keys=True)
+    told = [endpoint(adapter), power, block["files"]] if "files" in block else [endpoint(adapter), power]
+    text = json.dumps(told, sort_keys=True)
     digest = hashlib.sha256(text.encode()).hexdigest()
-    return Part(f"adapter {adapter.id}", digest, power, {adapter.path: adapter.digest})
+    return Part(f"adapter {adapter.id}", digest, power, block.get("files") or {adapter.path: adapter.digest})
 
 
 def change_class(before: Adapter, after: Adapter) -> ChangeClass:
     """Another place is for the next start; more of the same place needs a person; all else is done at once."""
+    if "asks" in before.block and "asks" in after.block:
+        return ChangeClass.APPROVAL if _asks_more(before.block, after.block) else ChangeClass.HOT
     if endpoint(before) != endpoint(after):
         return ChangeClass.RESTART
     wider = not set(after.capabilities) <= set(before.capabilities)
@@ -88,3 +92,9 @@ def change_class(before: Adapter, after: Adapter) -> ChangeClass:
     wider = wider or any(old.get(name) != alias for name, alias in after.aliases.items())
     wider = wider or (after.block.get("elicitation") == "defaults" != before.block.get("elicitation"))
     return ChangeClass.APPROVAL if wider else ChangeClass.HOT
+
+
+def _asks_more(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    """Of a program of the workspace's own: does it get, or reach, what it did not?"""
+    network = after["asks"].get("network") and not before["asks"].get("network")
+    return bool(network) or not set(after["env"]) <= set(before["env"])
