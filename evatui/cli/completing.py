@@ -11,7 +11,7 @@ from click.shell_completion import CompletionItem
 from evatui.cli.options import Settings
 from evatui.control.operator import CommandFailed
 
-__all__ = ["CapabilityId", "CapabilityName", "SkillName"]
+__all__ = ["CapabilityId", "CapabilityName", "PluginName", "PluginTool", "SkillName"]
 
 
 class CapabilityId(click.ParamType[str]):
@@ -50,6 +50,26 @@ class SkillName(CapabilityId):
 
     def words(self, row: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield row["name"], row["layer"]
+
+
+class PluginName(CapabilityId):
+    """What a plugin is called."""
+
+    name = "NAME"
+    rows = ("plugin.list", "plugins", "name")
+
+    def words(self, row: dict[str, Any]) -> Iterator[tuple[str, str]]:
+        yield row["name"], row["layer"]
+
+
+class PluginTool(PluginName):
+    """A tool, as ``plugin.tool``."""
+
+    name = "PLUGIN.TOOL"
+
+    def words(self, row: dict[str, Any]) -> Iterator[tuple[str, str]]:
+        for tool in row["tools"]:
+            yield f"{row['name']}.{tool['name']}", tool["description"]
 
 
 def _rows(ctx: click.Context, command: str, among: str, key: str) -> list[dict[str, Any]]:

@@ -24,6 +24,7 @@ _MEMBERS = {
     "init": Member("evatui.cli.hosting:init", "Make a workspace from the bundled samples."),
     "mcp": Member("evatui.cli.mcp:mcp", "Serve capabilities to MCP clients, and see who uses them."),
     "metrics": Member("evatui.cli.telling:metrics_text", "Counts and latencies, as Prometheus reads them."),
+    "plugin": Member("evatui.cli.plugin:plugin", "See, call, check and sign plugins."),
     "runtime": Member("evatui.cli.runtime:runtime", "Operate the runtime itself."),
     "schema": Member("evatui.cli.authoring:schema", "JSON Schemas of the files that people write."),
     "serve": Member("evatui.cli.hosting:serve", "Hold the workspace without a console."),

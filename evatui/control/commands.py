@@ -113,6 +113,8 @@ _ALL = (
     Command("skill.index", "The index of skills, in XML, as an agent's prompt gets it"),
     Command("skill.context", "All that agents are told of skills: the index, and what is always wanted"),
     Command("skill.doctor", "Layers of skills, what is refused, what is missing, and what to do"),
+    Command("plugin.list", "The plugins of all layers: signature, tools, what is missing, what runs in the background"),
+    Command("plugin.verify", "Is a plugin signed by somebody whom the policy lists, and every file as it was signed"),
     Command("why", "How a capability, a generation or a request came to be as it is, and what to do"),
     Command("audit.tail", "The newest audit records", followed=True),
     Command("audit.query", "The audit records that match, by capability, generation, request, actor, code, time"),

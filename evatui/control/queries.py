@@ -14,6 +14,7 @@ from evatui.control.naming import known
 from evatui.control.operator import CommandFailed
 from evatui.control.params import Params, read_needed, read_text
 from evatui.control.past import past
+from evatui.control.plugins import PluginQueries
 from evatui.control.recorded import Recorded
 from evatui.control.render import rendered_manifest
 from evatui.control.skills import SkillQueries
@@ -45,6 +46,7 @@ class Queries:
             "why": self._why,
             **Recorded(runtime).answers,
             **SkillQueries(runtime).answers,
+            **PluginQueries(runtime).answers,
         }
 
     async def _doctor(self, params: Params, actor: Actor) -> dict[str, Any]:

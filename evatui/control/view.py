@@ -12,6 +12,7 @@ from evatui.control.audit_rows import audit_row, cleaned
 from evatui.control.capability_rows import capability_row, contested, transition_row
 from evatui.control.extensions import Extensions
 from evatui.control.idle import idle_rows
+from evatui.control.plugin_rows import PluginRows
 from evatui.control.refusals import rejection_rows
 from evatui.control.skill_rows import extensions
 from evatui.control.snapshot import (
@@ -45,6 +46,7 @@ class View:
         self._runtime = runtime
         self._rows: dict[str, tuple[object, CapabilityRow]] = {}
         self._skills: tuple[object, Extensions] | None = None
+        self._plugins = PluginRows(runtime)
 
     def snapshot(self, since: Cursor) -> ConsoleSnapshot:
         """The newest state, with what happened after ``since``."""
@@ -80,7 +82,7 @@ class View:
         known = self._runtime.skills.latest
         if self._skills is None or self._skills[0] is not known:
             self._skills = known, extensions(known)
-        return self._skills[1]
+        return self._plugins.added_to(self._skills[1])
 
     def _row(self, capability: Capability) -> CapabilityRow:
         if capability.draining or capability.rollout is not None:

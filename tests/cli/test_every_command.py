@@ -36,6 +36,9 @@ NONE_THERE = (
     "cancel",
     "mcp probe",
     "mcp approve",
+    "plugin call",
+    "plugin verify",
+    "plugin sign",
 )
 ANSWERS = dict.fromkeys((*CONFLICTS, *NONE_THERE), INVALID)
 ANSWERS |= {"hardware bind": UNAVAILABLE, "hardware release": INVALID}
@@ -44,6 +47,7 @@ LOG = {"audit tail", "audit query", "audit verify", "audit export"}
 MADE = {
     "init": ("demo",),
     "bundle": ("report.zip",),
+    "plugin keygen": ("plugins.key",),
     "capability new": ("**/word-count*", "**/word_count*", "**/*.luarc.json"),
 }
 """What they leave in the workspace, by pattern."""
@@ -70,7 +74,7 @@ def test_the_table_has_every_command_and_asks_for_known_ones() -> None:
     assert sorted(leaves(eva)) == sorted(TABLE)
     asked = {line.asks for line in TABLE.values()} - {""}
     assert asked <= set(COMMANDS)
-    of_clients = {"mcp.identify", "mcp.tools", "mcp.call", "mcp.leave"}
+    of_clients = {"mcp.identify", "mcp.tools", "mcp.call", "mcp.leave", "mcp.prompt", "mcp.prompts"}
     elsewhere = of_clients | {
         "capability.plan",
         "capability.validate",
@@ -204,7 +208,7 @@ def test_in_a_broken_workspace(
 ) -> None:
     (tmp_path / "eva.yaml").write_text("version: [1\n")
     code, said = ended(line, capsys, monkeypatch, tmp_path)
-    assert code == (INVALID if line.workspace else OK)
+    assert code == (INVALID if line.workspace else ANSWERS.get(line.words, OK))
     if line.workspace and line.words not in STREAMS:
         assert said[0]["error"]["context"]["diagnostics"][0]["spans"][0]["file"] == "eva.yaml"
 
