@@ -18,7 +18,7 @@ Item = dict[str, Any]
 
 
 def follow(
-    settings: Settings, command: str, key: str, since: str, show: Callable[[Screen, Item], None], **asked: Any
+    settings: Settings, command: str, key: str, since: str, show: Callable[[Screen, Item], None], /, **asked: Any
 ) -> None:
     """Asks a ``followed`` command again and again, until the reader goes away or the runtime ends.
 

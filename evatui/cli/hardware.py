@@ -10,8 +10,11 @@ import click
 from rich.text import Text
 
 from evatui.cli.answer import Answer
+from evatui.cli.following import follow as follow_items
+from evatui.cli.monitoring import Shown, pattern_of
 from evatui.cli.options import Settings, Words
 from evatui.cli.screen import Screen
+from evatui.control.device_frames import Form
 from evatui.kernel.model.text import clean_line
 
 __all__ = ["hardware"]
@@ -80,6 +83,44 @@ def release(settings: Settings, key: str, force: bool) -> Answer:
     """Let go of a device that was claimed; it is closed, and calls reach it again. On record."""
     data = settings.ask("hardware.release", key=key, **({"force": True} if force else {}))
     return Answer(data, lambda screen: screen.line(f"● {data['key']} is free again"))
+
+
+@hardware.command()
+@click.argument("key")
+@click.option(
+    "--as",
+    "form",
+    type=click.Choice([one.value for one in Form]),
+    default=Form.MIXED.value,
+    show_default=True,
+    help="How.",
+)
+@click.option("--match", "pattern", metavar="REGEX", help="Only what has this, as text or in hexadecimal.")
+@click.option("--limit", type=click.IntRange(1, 1_000), default=50, show_default=True, help="How many of the past.")
+@click.option("--follow", is_flag=True, help="Go on with what is said from now on, until ctrl+c.")
+@click.pass_obj
+def monitor(settings: Settings, key: str, form: str, pattern: str | None, limit: int, follow: bool) -> Answer | None:
+    """What was said to a device and by it. Nothing is opened for that, and nothing is sent.
+
+    The newest 64 KiB are kept; with -o json and --follow one object a line, and {"dropped": n} where some were lost.
+    """
+    shown = Shown(Form(form), pattern_of(pattern))
+    if follow:
+        follow_items(settings, "hardware.monitor", "heard", "since", shown.line, key=key, limit=limit)
+        return None
+    data = settings.ask("hardware.monitor", key=key, limit=limit)
+    return Answer(data, partial(shown.all, data=data))
+
+
+@hardware.command()
+@click.argument("key")
+@click.option("--off", is_flag=True, help="No more.")
+@click.pass_obj
+def log(settings: Settings, key: str, off: bool) -> Answer:
+    """Write what is said to a device and by it to a file in the state folder, at most 3 of 8 MiB. On record."""
+    data = settings.ask("hardware.log", key=key, **({"off": True} if off else {}))
+    said = f"{data['key']} goes to {data['log']} of the state folder" if data["log"] else f"{data['key']} is not logged"
+    return Answer(data, lambda screen: screen.line(f"● {said}"))
 
 
 @hardware.command()

@@ -118,6 +118,12 @@ _LINES = (
         "hardware release", ("hardware release scale.main", "hardware release scale.main --force"), "hardware.release"
     ),
     Line(
+        "hardware monitor",
+        ("hardware monitor scale.main", "hardware monitor scale.main --follow --as hex --match 7b22"),
+        "hardware.monitor",
+    ),
+    Line("hardware log", ("hardware log scale.main", "hardware log scale.main --off"), "hardware.log"),
+    Line(
         "hardware simulate",
         ("hardware simulate scale none", "hardware simulate scale unplug", "hardware simulate scale mute"),
         "hardware.simulate",

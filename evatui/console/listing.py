@@ -6,7 +6,9 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from evatui.console.panes.pane import Pane
 from evatui.console.panes.stream import StreamPane
+from evatui.console.view.action import View
 from evatui.console.view.ink import EMPTY, Ink, line
 from evatui.console.view.older import OLDER_AT_ONCE, Older
 from evatui.console.view.related import Jump, jumps
@@ -61,9 +63,22 @@ class Listing:
         if isinstance(subject, SkillRow):
             self._app.fetch(self._read_skill(subject), "reading the skill")
             return
+        if pane.view is View.DEVICES:
+            self._watch(pane)
+            return
         opened = pane.opened()
         if opened is not None:
             self._app.push_screen(Page(opened.title, opened.source, opened.text))
+
+    def _watch(self, pane: Pane) -> None:
+        from evatui.console.panes.devices import DevicesPane
+        from evatui.console.screens.device import DeviceScreen
+
+        assert isinstance(pane, DevicesPane)  # it is the view
+        assert self._app.commands is not None  # there is a snapshot
+        device = pane.subject()
+        if device is not None:
+            self._app.push_screen(DeviceScreen(device, pane.known, self._app.commands.run))
 
     async def _read_skill(self, row: SkillRow) -> None:
         from evatui.console.screens.page import Page

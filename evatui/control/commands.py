@@ -106,6 +106,8 @@ _ALL = (
     Command(
         "hardware.release", "Let go of a device, or with force take it from whoever has it", Danger.DIALOG, True, True
     ),
+    Command("hardware.monitor", "What is said to a device and by it; nothing is opened for that", followed=True),
+    Command("hardware.log", "Write what is said to a device and by it to a file", Danger.PLAN, True, True),
     Command("hardware.simulate", "Script what a simulated device does wrong", Danger.PLAN, True, True),
     Command("hardware.bind", "Say which device a logical name means", Danger.DIALOG, effects=True),
     Command("skill.list", "The skills of all layers: which can be used, what each keeps from sight"),

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from evatui.control.device_claims import claimed, planned, released, scripted
+from evatui.control.device_monitor import logged, monitored
 from evatui.control.device_rows import device_whole, devices_listed
 from evatui.control.operator import CommandFailed
 from evatui.control.params import Params, read_flag, read_needed, read_request_id, read_text
@@ -36,6 +37,8 @@ class Devices:
             "hardware.plan": self._plan,
             "hardware.claim": self._claim,
             "hardware.release": self._release,
+            "hardware.monitor": self._monitor,
+            "hardware.log": self._log,
             "hardware.simulate": self._simulate,
         }
         self._runtime = runtime
@@ -72,6 +75,20 @@ class Devices:
         await self._looked()
         device = self._known(read_needed(params, "key"))
         return released(self._hardware, device, actor, read_flag(params, "force"))
+
+    async def _monitor(self, params: Params, actor: Actor) -> dict[str, Any]:
+        wanted = read_needed(params, "key")
+        if not params.get("since"):  # whoever goes on watching is not kept waiting by what shakes
+            await self._looked()
+        return monitored(self._hardware, self._known(wanted), params)
+
+    async def _log(self, params: Params, actor: Actor) -> dict[str, Any]:
+        await self._looked()
+        device = self._known(read_needed(params, "key"))
+        told = await logged(self._hardware, device, self._runtime.layout.state_dir, params)
+        key = device.identity.fingerprint
+        self._runtime.registry.journal.write(Code.DEVICE_LOGGED, Outcome.OK, actor, device=key, log=told["log"])
+        return told
 
     async def _simulate(self, params: Params, actor: Actor) -> dict[str, Any]:
         """``{name, fault}``"""

@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Final
+from typing import Final, Protocol
 
 from evatui.hardware.moment import Moment
 
-__all__ = ["SECONDS", "Direction", "Heard", "Listening", "Tap", "Totals"]
+__all__ = ["SECONDS", "Direction", "Heard", "Listening", "Log", "Tap", "Totals"]
 
 SECONDS: Final = 60
 _MAX_BYTES: Final = 65_536
@@ -58,12 +58,19 @@ class Listening:
     last: int
 
 
+class Log(Protocol):
+    """Where all of it goes as well; it raises nothing."""
+
+    def __call__(self, heard: Heard) -> None: ...
+    def close(self) -> None: ...
+
+
 @dataclass
 class Tap:
     """Thread-safe. Keeps the newest 64 KiB, and the bytes of each of the last 60 seconds."""
 
     now: Callable[[], Moment]
-    log: Callable[[Heard], None] | None = None
+    log: Log | None = None
     lines: Mapping[str, bool] = field(default_factory=lambda: MappingProxyType({}))
 
     def __post_init__(self) -> None:
@@ -73,6 +80,13 @@ class Tap:
         self._seq = 0
         self._totals = Totals()
         self._seconds: deque[tuple[int, int]] = deque(maxlen=SECONDS)
+
+    def log_to(self, log: Log | None) -> None:
+        """In place of where it went until now, which is closed. Blocking."""
+        with self._lock:
+            before, self.log = self.log, log
+        if before is not None:
+            before.close()
 
     def sent(self, data: bytes, epoch: int) -> None:
         self._note(Direction.SENT, data, epoch)

@@ -133,7 +133,9 @@ class Using:
                 self._revoke(station, kind, change.cause)
         if change.new is DeviceState.ABSENT:
             self._stations.pop(change.device.identity.fingerprint, None)
-            self._taps.pop(change.device.identity.fingerprint, None)
+            tap = self._taps.pop(change.device.identity.fingerprint, None)
+            if tap is not None:
+                self._telling.later(partial(tap.log_to, None))
 
     def retry(self) -> None:
         """What failed before is no reason not to open a device."""
@@ -143,6 +145,8 @@ class Using:
     async def close(self) -> None:
         for station in self._stations.values():
             await station.end()
+        for tap in self._taps.values():
+            tap.log_to(None)
 
     def _revoke(self, station: Station, kind: ErrorKind, why: str, actor: Actor = KERNEL) -> None:
         claimed = station.claimed

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from evatui.control.devices import Devices
 from evatui.hardware.simulators.faults import Fault
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.registry.providers.circuit import Rate
 from evatui.kernel.workspace.home import OperatorHome
-from tests.adapters.ground import Start, adapter, asked, called, error, home
+from tests.adapters.ground import ANN, Start, adapter, asked, called, error, home
 from tests.support.workspaces import write
 
 __all__ = ["home"]
@@ -158,3 +160,34 @@ async def test_a_capability_that_is_called_too_often_is_told_when_to_come_again(
     assert (await called(runtime, "relay.set", {"what": "ON", "channel": 1})).response.ok
     assert (await called(runtime, "lamp.set", {"lamp": 3, "on": 1})).response.ok
     assert error(await called(runtime, "lamp.set", {"lamp": 3, "on": 1}))[0] == "DeviceRateLimited"
+
+
+async def test_what_is_said_to_a_device_is_heard_and_written_down_as_long_as_that_is_wanted(
+    start: Start, workspace: Path
+) -> None:
+    write(workspace, adapter("board", "hardware", RELAY, NAMES))
+    runtime = await start()
+    await runtime.hardware.open()
+    assert await runtime.hardware.settled(30)
+    work = Devices(runtime).work
+
+    async def order(name: str, **params: Any) -> dict[str, Any]:
+        return await work[f"hardware.{name}"]({"key": "relay.board", **params}, ANN)
+
+    assert (await order("monitor"))["heard"] == []
+    assert (await order("log"))["log"] == "devices/relay.board.log"
+    await called(runtime, "relay.read")
+    told = await order("monitor")
+    assert [(one["direction"], bytes.fromhex(one["hex"])) for one in told["heard"]] == [
+        ("tx", b"STATE\n"),
+        ("rx", b"00000000\r\n"),
+    ]
+    assert (told["simulated"], told["log"], told["totals"]["rx_bytes"]) == (True, "devices/relay.board.log", 10)
+    assert sum(told["traffic"]) == 16
+    await called(runtime, "relay.read")
+    later = await order("monitor", since=told["seq"])
+    assert ([one["seq"] for one in later["heard"]], later["dropped"]) == ([3, 4], 0)
+    assert (await order("log", off=True))["log"] is None
+    await called(runtime, "relay.read")
+    rows = (runtime.layout.state_dir / "devices/relay.board.log").read_text().splitlines()
+    assert [row.split(" ", 1)[1] for row in rows] == ["tx 6 53544154450a", f"rx 10 {(b'0' * 8).hex()}0d0a"] * 2

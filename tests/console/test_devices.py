@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from typing import Any
 
@@ -119,3 +120,55 @@ async def test_a_device_is_claimed_and_released_after_a_question(console: OpenCo
         await it.armed()
         await it.press(*"scale", "enter")
         assert it.operator.sent("hardware.release")[0] == {"key": "sim:scale", "force": True, "typed": "scale"}
+
+
+HEARD = [
+    {"seq": 1, "at": at("14:00:01"), "direction": "tx", "size": 4, "epoch": 1, "hex": b"ID?\n".hex()},
+    {"seq": 2, "at": at("14:00:02"), "direction": "rx", "size": 600, "epoch": 1, "hex": b"EVA-SCALE 1\r\n".hex()},
+]
+TOTALS = {"rx_bytes": 600, "tx_bytes": 4, "rx_messages": 1, "tx_messages": 1, "discarded": 3, "gaps": 1}
+SAID = {
+    "key": "sim:scale", "logical_id": "scale", "state": "online", "simulated": True, "heard": HEARD, "seq": 2,
+    "more": False, "dropped": 0, "totals": TOTALS, "traffic": [0] * 59 + [604], "lines": {"cts": True, "ri": False},
+    "log": None,
+}  # fmt: skip
+
+
+async def test_what_is_said_is_watched_filtered_stopped_and_logged(console: OpenConsole) -> None:
+    online = device("sim:scale", logical_id="scale", state="online", reason="", owner=OWNER, fix="", simulated=True)
+    answers = {"hardware.list": {"devices": [online], "sources": []}, "hardware.monitor": SAID, "hardware.log": {}}
+    async with console(answers=answers, view=View.DEVICES) as it:
+        await it.settle()
+        await it.press("enter", "2")
+        assert "req_1" in it.screen
+        assert it.operator.sent("hardware.monitor") == []
+        await it.press("3")
+        assert it.operator.sent("hardware.monitor")[0] == {"key": "sim:scale"}
+        for told in ("→ 0000  49 44 3f 0a", "ID?.", "+587 bytes", "CTS", "3 discarded", "1 gaps", "← 600 B"):
+            assert told in it.screen
+        it.operator.answers["hardware.monitor"] = {**SAID, "heard": []}
+        await it.press("t", "slash", *"eva-", "enter")
+        assert ("ID?" in it.screen, "45 56 41 2d" in it.screen) == (False, True)
+        await it.press("L")
+        assert it.operator.sent("hardware.log") == [{"key": "sim:scale"}]
+        await it.press("space")
+        it.operator.answers["hardware.monitor"] = {**SAID, "heard": HEARD, "seq": 4, "log": "devices/scale.log"}
+        async with asyncio.timeout(60):
+            while "stopped, +" not in it.screen or "to devices/scale.log" not in it.screen:
+                await it.pilot.pause(0.02)
+        assert "since" in it.operator.sent("hardware.monitor")[-1]
+        await it.press("L")
+        assert it.operator.sent("hardware.log")[1:] == [{"key": "sim:scale", "off": True}]
+
+
+async def test_what_mends_a_device_is_copied_and_never_run(console: OpenConsole) -> None:
+    async with console(answers={"hardware.list": DATA}, view=View.DEVICES, size=(80, 24)) as it:
+        await it.settle()
+        await it.press("enter", "shift+tab")
+        assert "eva hardware bind serial:1 NAME" in it.screen
+        await it.press("tab", "tab", "tab", "tab")
+        assert "never plugged in" in it.screen
+        await it.press("tab")
+        await it.armed()
+        await it.press("C")
+        assert it.app.clipboard == "eva hardware bind serial:1 NAME"

@@ -37,6 +37,9 @@ class DevicesPane(AskedPane):
         self.fill(rows, NOT_FOUND if rows else no_devices(data.get("sources") or ()))
         self.cursor_moved()
 
+    def known(self, key: str) -> DeviceRow | None:
+        return self._devices.get(key)
+
     def subject(self) -> DeviceRow | None:
         return self._devices.get(self.rows.key or "")
 

@@ -12,7 +12,7 @@ from evatui.console.view.table import Column, Level, Row
 from evatui.console.view.words import Look, clock
 from evatui.kernel.model.ids import fold
 
-__all__ = ["DEVICE_COLUMNS", "DeviceRow", "device_preview", "device_row", "devices_in", "no_devices"]
+__all__ = ["DEVICE_COLUMNS", "DeviceRow", "device_preview", "device_row", "device_tab", "devices_in", "no_devices"]
 
 DEVICE_COLUMNS = (
     Column(title="STATE", width=13),
@@ -69,6 +69,8 @@ class DeviceRow:
     claimed: bool = False
     """An operator has it, not a call."""
     owned_since: str = ""
+    request: str = ""
+    epoch: int = 0
     waiting: int = 0
     history: tuple[Plugged, ...] = ()
     """Newest first."""
@@ -90,6 +92,8 @@ def devices_in(data: Mapping[str, Any]) -> list[DeviceRow]:
             generation=int(told.get("generation") or 0),
             claimed=(told.get("owner") or {}).get("kind") == "operator",
             owned_since=str((told.get("owner") or {}).get("since") or ""),
+            request=str((told.get("owner") or {}).get("request_id") or ""),
+            epoch=int((told.get("owner") or {}).get("epoch") or 0),
             waiting=int(told.get("waiting") or 0),
             history=tuple(map(_plugged, told.get("history") or ())),
         )
@@ -140,6 +144,40 @@ def device_preview(device: DeviceRow, width: int, look: Look) -> list[Line]:
     )
     lines += [part for name, value in told for part in wrap(line((f"{name:<9}", Ink.DIM), value), width, " " * 9)]
     return lines + _history(device, width, look)
+
+
+def device_tab(device: DeviceRow, tab: str, width: int, look: Look) -> list[Line]:
+    """A part of all that is known of it: ``Overview``, ``Lease``, ``History`` or ``Fix``."""
+    match tab:
+        case "Lease":
+            return _lease_tab(device, width, look)
+        case "History":
+            return _history(device, width, look) or [line("It was never plugged in while a runtime looked.")]
+        case "Fix":
+            return _fix_tab(device, width)
+    return device_preview(device, width, look)
+
+
+def _lease_tab(device: DeviceRow, width: int, look: Look) -> list[Line]:
+    if not device.owner:
+        return [line("Nobody has it."), line(("Each call has it for itself; calls wait in line.", Ink.DIM))]
+    told = {
+        "owner": device.owner,
+        "mode": "claimed by an operator" if device.claimed else "for one call",
+        "request": device.request,
+        "epoch": str(device.epoch),
+        "since": clock(device.owned_since, look),
+        "waiting": f"{device.waiting} calls",
+    }
+    return [part for name, value in told.items() for part in wrap(line((f"{name:<9}", Ink.DIM), value), width, " " * 9)]
+
+
+def _fix_tab(device: DeviceRow, width: int) -> list[Line]:
+    if not device.fix:
+        return [line("Nothing is to be mended." if not device.reason else device.reason)]
+    told = [*wrap(line(device.reason), width), EMPTY]
+    told += [part for row in device.fix.splitlines() for part in wrap(line((row, Ink.INFO)), width, "  ")]
+    return [*told, EMPTY, line(("C copies it; nothing here runs it.", Ink.DIM))]
 
 
 def _lease(device: DeviceRow, look: Look) -> str:

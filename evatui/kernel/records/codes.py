@@ -57,6 +57,8 @@ class Code(StrEnum):
     """A claim ended without its owner: the device went away, the policy changed, or another operator forced it."""
     DEVICE_ORPHANED = "device.orphaned"
     """Found at start: the last runtime died while an operator had a device."""
+    DEVICE_LOGGED = "device.logged"
+    """An operator has what is said to a device and by it written to a file, or no more."""
     DEVICE_SIMULATED = "device.simulated"
     """An operator scripted what a simulated device does."""
     CANARY_STARTED = "canary.started"
