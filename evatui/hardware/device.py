@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
+from evatui.hardware.fix import borrowed_fix
 from evatui.hardware.identity import Identity
 from evatui.hardware.lifecycle import HELD, JUDGED, THERE, DeviceState, check_edge
 from evatui.hardware.moment import Moment
@@ -20,6 +21,8 @@ TTL_S: Final = 30.0
 """So long is one that went away expected back."""
 PATIENCE_S: Final = 2.0
 """So long after it was plugged in, whoever sets its permissions may still be at it."""
+BORROWED_S: Final = 3.0
+"""What goes away sooner after it was plugged in was perhaps taken by a program, and not by a hand."""
 _MISSES = 2
 """A single look may miss a device that is there."""
 _MAX_LINKS = 32
@@ -116,6 +119,8 @@ class Device:
             expected = self.identity.logical_id is not None
             self.due = now.monotonic + TTL_S if expected else None
             self._go(DeviceState.LOST if expected else DeviceState.ABSENT, cause, now)
+            if now.monotonic - self._plugged < BORROWED_S:
+                self.fix = borrowed_fix(self.identity.sighting.bus, self.identity.sighting.vendor)
 
     def take(self, state: DeviceState, cause: str, now: Moment) -> None:
         """Whoever has it says how far it has come: one of `HELD`, or `PRESENT` when it is let go of."""

@@ -141,3 +141,16 @@ def test_a_restart_knows_what_was_there_and_generations_go_on() -> None:
     assert elsewhere.fleet.devices[0].generation == 2
     assert elsewhere.fleet.devices[0].kept is not None
     assert [link.reason for link in elsewhere.fleet.devices[0].kept.links] == ["unknown", ""]
+
+
+def test_what_goes_away_at_once_though_nobody_pulled_it_was_perhaps_taken_for_a_braille_display() -> None:
+    bench = named()
+    bench.see(port())
+    bench.see(port())
+    bench.see()
+    bench.see()
+    assert "brltty" in bench.fleet.devices[0].fix
+    bench.settle(port())
+    bench.see()
+    bench.see()
+    assert (bench.states(), bench.fleet.devices[0].fix) == ({STRONG: "lost"}, "")

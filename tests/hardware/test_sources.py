@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from evatui.hardware.fix import udev_fix
+from evatui.hardware.fix import holder_fix, udev_fix, wsl_fix
 from evatui.hardware.sighting import Bus, Sighting
 from evatui.hardware.sources import looking
 from evatui.hardware.sources.hid_devices import HidDevices
@@ -94,6 +94,16 @@ def test_a_rule_for_hid_covers_both_ways_to_it() -> None:
     rule = udev_fix(Bus.HID, 0x16C0, 0x05DF)
     assert 'SUBSYSTEM=="hidraw"' in rule
     assert 'SUBSYSTEM=="usb"' in rule
+
+
+def test_a_program_that_asks_everything_whether_it_is_a_modem_is_told_to_leave_it_alone() -> None:
+    assert 'ATTRS{idProduct}=="6001", ENV{ID_MM_DEVICE_IGNORE}="1"' in holder_fix("ModemManager", 7, 0x0403, 0x6001)
+    assert holder_fix("picocom", 7, 0x0403, 0x6001) == "end pid 7, or wait for it"
+
+
+def test_only_windows_subsystem_for_linux_has_to_be_handed_its_devices() -> None:
+    assert "usbipd attach" in wsl_fix("5.15.90.1-microsoft-standard-WSL2")
+    assert wsl_fix("6.1.0-18-amd64") == ""
 
 
 class Scripted:
