@@ -38,10 +38,10 @@ class Connection:
     async def open(self) -> None:
         await self._in_thread(self._open)
 
-    async def greet(self, dialect: Dialect) -> None:
+    async def greet(self, dialect: Dialect, epoch: int) -> None:
         """Asks the device who it is, where its manifest says how. Raises `Trouble` ``DeviceHandshakeFailed``."""
         if dialect.handshake is not None:
-            await self._in_thread(self._greet, dialect)
+            await self._in_thread(self._greet, dialect, epoch)
 
     async def ask(self, dialect: Dialect, capability: str, payload: Any, left_s: float, epoch: int) -> Any:
         """The answer of the device, asked under the lease of that number. A cancelled one is given up, and breaks the
@@ -58,7 +58,7 @@ class Connection:
         self._thread.shutdown(wait=False)
 
     async def close(self) -> None:
-        """Ends it, and waits for that."""
+        """Ends it, and waits for that: from then on it writes nothing."""
         self.give_up()
         await asyncio.to_thread(self._thread.shutdown, True)
 
@@ -84,11 +84,11 @@ class Connection:
         if self._wire is not None:
             self._wire.close()
 
-    def _greet(self, dialect: Dialect) -> None:
+    def _greet(self, dialect: Dialect, epoch: int) -> None:
         assert dialect.handshake is not None
         said, expected = dialect.handshake
         try:
-            frame = self._exchange(dialect, said, time.monotonic() + dialect.handshake_s, lambda frame: frame, 0)
+            frame = self._exchange(dialect, said, time.monotonic() + dialect.handshake_s, lambda frame: frame, epoch)
         except Trouble as trouble:
             if trouble.kind is ErrorKind.DEVICE_DISCONNECTED:
                 raise

@@ -72,6 +72,7 @@ class Station:
         self._turn = asyncio.Lock()
         self._epoch = 0
         self._connection: Connection | None = None
+        self._leaving: Connection | None = None
         self._dialect: Dialect | None = None
         self._revoked: asyncio.Future[Trouble] | None = None
         self.patience = Patience()
@@ -88,7 +89,7 @@ class Station:
     ) -> Any:
         """One request under a lease of its own. Raises `Trouble`."""
         async with self._leased(owner, expected) as lease:
-            connection = await self._ready(dialect)
+            connection = await self._ready(dialect, lease)
             try:
                 answer = await self._unless_revoked(connection.ask(dialect, capability, payload, left_s, lease.epoch))
             except Trouble as trouble:
@@ -105,7 +106,7 @@ class Station:
     async def claim(self, dialect: Dialect, owner: Owner) -> Lease:
         """For an operator, until `release`: whoever calls meanwhile is told so. Raises `Trouble`."""
         async with self._leased(owner, None) as lease:
-            await self._ready(dialect)
+            await self._ready(dialect, lease)
             self._fence(lease)
         self.lease = lease
         return lease
@@ -127,9 +128,10 @@ class Station:
 
     async def end(self) -> None:
         """The runtime ends: whatever is open is closed, and that is waited for."""
-        connection, self._connection = self._connection, None
-        if connection is not None:
-            await connection.close()
+        for connection in (self._connection, self._leaving):
+            if connection is not None:
+                await connection.close()
+        self._connection = self._leaving = None
 
     def check(self, expected: int | None = None) -> None:
         """May it be used? Raises `Trouble`, which says why not."""
@@ -176,22 +178,24 @@ class Station:
         if self.lease is not lease or lease.epoch != self._epoch:
             raise Trouble(ErrorKind.DEVICE_DISCONNECTED, "the lease ended before the answer came", sent=True)
 
-    async def _ready(self, dialect: Dialect) -> Connection:
+    async def _ready(self, dialect: Dialect, lease: Lease) -> Connection:
         """The open device; opened now, where it is not."""
         if self._connection is not None and self._dialect is not None and self._dialect.is_same(dialect):
             return self._connection
-        now = self._now()
-        self.patience.check(dialect.hotplug, self.device.generation, now.monotonic)
+        self.patience.check(dialect.hotplug, self.device.generation, self._now().monotonic)
         self._close("it is opened anew")
-        if self.device.state is not DeviceState.AUTHORIZED:
+        if self._leaving is not None:  # what was asked before may still be on its way: there are never two that write
+            await self._unless_revoked(self._leaving.close())
+            self._leaving = None
+        if self.lease is not lease or self.device.state is not DeviceState.AUTHORIZED:
             raise Trouble(ErrorKind.DEVICE_DISCONNECTED, f"the device is {self.device.state}", retryable=True)
         connection = self._connect(self.device, dialect)
         self._connection, self._dialect = connection, dialect
-        self.device.take(DeviceState.OPENING, "opening", now)
+        self.device.take(DeviceState.OPENING, "opening", self._now())
         try:
             await self._unless_revoked(connection.open())
             self.device.take(DeviceState.HANDSHAKING, "open", self._now())
-            await self._unless_revoked(connection.greet(dialect))
+            await self._unless_revoked(connection.greet(dialect, lease.epoch))
         except Trouble as trouble:
             self._broke(trouble)
             if not self._is_revoked:
@@ -240,7 +244,7 @@ class Station:
     def _close(self, why: str) -> None:
         if self._connection is not None:
             self._connection.give_up()
-            self._connection = self._dialect = None
+            self._leaving, self._connection, self._dialect = self._connection, None, None
         if self.device.state in HELD:
             self.closing = True
             try:

@@ -16,6 +16,7 @@ from evatui.hardware.simulators.faults import Fault
 from evatui.hardware.simulators.simulators import Simulators
 from evatui.hardware.sources.remote_ports import RemotePorts
 from evatui.hardware.station import Owner
+from evatui.hardware.tap import Direction, Heard
 from evatui.hardware.telling import Telling
 from evatui.hardware.trouble import Trouble
 from evatui.kernel.model.call import Actor, CallerType
@@ -25,11 +26,12 @@ from evatui.kernel.storage.database import Database
 from evatui.kernel.storage.device_book import DeviceBook
 from tests.hardware.test_dialect import BASE
 
-__all__ = ["ANN", "BOB", "SCALE", "Room", "contend", "fails"]
+__all__ = ["ANN", "BOB", "SCALE", "SCALE_BLOCK", "Room", "Witness", "contend", "fails"]
 
 ANN, BOB = Actor(CallerType.USER, "ann"), Actor(CallerType.USER, "bob")
 GREETING = {"handshake": {"send": "ID?", "expect": "EVA-SCALE"}, "handshake_timeout_ms": 10_000}
-SCALE = Dialect({**BASE, **GREETING, "kind": "line_json", "terminator": "\n"})
+SCALE_BLOCK = {**BASE, **GREETING, "kind": "line_json", "terminator": "\n"}
+SCALE = Dialect(SCALE_BLOCK)
 
 
 class Quiet:
@@ -58,10 +60,12 @@ class Room:
         )
         self.hardware.expect("scale-main", Match("scale.main", Bus.SIM, serial="scale"), SCALE)
 
-    async def ask(self, left_s: float = 20.0, expected: int | None = None, **payload: Any) -> Any:
+    async def ask(
+        self, left_s: float = 20.0, expected: int | None = None, dialect: Dialect = SCALE, **payload: Any
+    ) -> Any:
         device = self.hardware.using.named("scale.main")
         owner = Owner("call", "ann")
-        return await self.hardware.using.ask(device, SCALE, "weigh", payload, owner, left_s, expected)
+        return await self.hardware.using.ask(device, dialect, "weigh", payload, owner, left_s, expected)
 
     async def script(self, fault: Fault) -> None:
         self.simulators.script("scale", fault)
@@ -82,15 +86,39 @@ async def fails(kind: str, work: Any) -> Trouble:
     return trouble.value
 
 
+class Witness:
+    """Hears all that is said to a device: under one lease after the other, each answer under that of its request."""
+
+    def __init__(self) -> None:
+        self.newest = 0
+        self.requests = 0
+        self.wrong: list[str] = []
+
+    def __call__(self, heard: Heard) -> None:
+        if heard.direction is Direction.SENT:
+            self.requests += 1
+            if heard.epoch < self.newest:
+                self.wrong.append(f"written under lease {heard.epoch} after {self.newest}")
+            self.newest = heard.epoch
+        elif heard.epoch != self.newest:
+            self.wrong.append(f"read under lease {heard.epoch}, and lease {self.newest} had written")
+
+    def close(self) -> None: ...
+
+
 async def contend(room: Room, rounds: int) -> None:
-    """Eight that ask, an operator who claims, and somebody who pulls the plug: readings never repeat."""
+    """Eight that ask, of two versions of a capability that speak in three ways, an operator who claims, and somebody
+    who pulls the plug. There are never two that write, and readings never repeat."""
     readings: list[int] = []
-    over = asyncio.Event()
+    over, witness = asyncio.Event(), Witness()
+    versions = [SCALE, SCALE, Dialect({**SCALE_BLOCK, "baud_rate": 19_200}), Dialect(SCALE_BLOCK)]
+    turned = 0
+    room.hardware.using.tap(room.hardware.using.named("scale.main")).log_to(witness)
 
     async def asking() -> None:
         while not over.is_set():
             with contextlib.suppress(Trouble):
-                readings.append((await room.ask(5.0))["reading"])
+                readings.append((await room.ask(5.0, dialect=versions[turned % len(versions)]))["reading"])
             await asyncio.sleep(0.002)
 
     async def claiming() -> None:
@@ -106,6 +134,7 @@ async def contend(room: Room, rounds: int) -> None:
     for number in range(rounds):
         room.simulators.script("scale", Fault.UNPLUG if number % 2 else Fault.SLOW if number % 4 else Fault.NONE)
         await asyncio.sleep(0.02)
+        turned += 1
         await room.script(Fault.NONE)
     async with asyncio.timeout(60):
         while len(readings) < rounds:
@@ -113,3 +142,5 @@ async def contend(room: Room, rounds: int) -> None:
     over.set()
     await asyncio.gather(*tasks)
     assert len(readings) == len(set(readings))
+    assert witness.wrong == []
+    assert witness.requests >= len(readings)
