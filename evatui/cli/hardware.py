@@ -65,13 +65,15 @@ def plan(settings: Settings, key: str) -> Answer:
 @hardware.command()
 @click.argument("key")
 @click.option("--force", is_flag=True, help="Also where another operator has it.")
+@click.option("--again", is_flag=True, help="And anew, within 30 s, when it went away and comes back.")
 @click.pass_obj
-def claim(settings: Settings, key: str, force: bool) -> Answer:
+def claim(settings: Settings, key: str, force: bool, again: bool) -> Answer:
     """Open a device and have it to yourself until you release it; calls are refused meanwhile. On record.
 
     It ends with release, when the device goes away, and with the runtime.
     """
-    data = settings.ask("hardware.claim", key=key, **({"force": True} if force else {}))
+    asked = {name: True for name, given in (("force", force), ("again", again)) if given}
+    data = settings.ask("hardware.claim", key=key, **asked)
     return Answer(data, lambda screen: screen.line(f"● {data['key']} is yours  ({data['lease']['lease_id']})"))
 
 

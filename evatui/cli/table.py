@@ -113,7 +113,11 @@ _LINES = (
         "hardware.inspect",
     ),
     Line("hardware plan", ("hardware plan scale.main",), "hardware.plan"),
-    Line("hardware claim", ("hardware claim scale.main", "hardware claim scale.main --force"), "hardware.claim"),
+    Line(
+        "hardware claim",
+        ("hardware claim scale.main", "hardware claim scale.main --force", "hardware claim scale.main --again"),
+        "hardware.claim",
+    ),
     Line(
         "hardware release", ("hardware release scale.main", "hardware release scale.main --force"), "hardware.release"
     ),

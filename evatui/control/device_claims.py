@@ -9,6 +9,7 @@ from typing import Any
 from evatui.control.device_rows import device_row, lease_json
 from evatui.control.operator import CommandFailed
 from evatui.hardware.device import Device
+from evatui.hardware.fix import holder_fix
 from evatui.hardware.hardware import Hardware
 from evatui.hardware.holder import Holder, foreign_holder
 from evatui.hardware.lifecycle import HELD, DeviceState
@@ -38,10 +39,12 @@ async def planned(hardware: Hardware, device: Device) -> dict[str, Any]:
     }
 
 
-async def claimed(hardware: Hardware, device: Device, actor: Actor, request_id: str, force: bool) -> dict[str, Any]:
+async def claimed(
+    hardware: Hardware, device: Device, actor: Actor, request_id: str, force: bool, again: bool
+) -> dict[str, Any]:
     """``{key, lease}``. Raises `CommandFailed`."""
     try:
-        lease = await hardware.claim(device, actor, request_id, force=force)
+        lease = await hardware.claim(device, actor, request_id, force=force, again=again)
     except Trouble as trouble:
         raise _failed(device, trouble) from None
     return {"key": device.identity.key, "lease": lease_json(lease)}
@@ -50,7 +53,7 @@ async def claimed(hardware: Hardware, device: Device, actor: Actor, request_id: 
 def released(hardware: Hardware, device: Device, actor: Actor, force: bool) -> dict[str, Any]:
     """``{key, lease}``: the one that ended. Raises `CommandFailed`."""
     try:
-        lease = hardware.using.release(device, actor, force=force)
+        lease = hardware.release(device, actor, force=force)
     except Trouble as trouble:
         raise _failed(device, trouble) from None
     return {"key": device.identity.key, "lease": lease_json(lease)}
@@ -97,7 +100,9 @@ def _steps(hardware: Hardware, device: Device, holder: Holder | None) -> Iterato
         yield _step("lease", lease.owner.kind == "call", said, ends)
     if holder is not None:
         said = f"pid {holder.pid} ({holder.program}) has it open"
-        yield _step("other programs", False, said, f"end pid {holder.pid}, or wait for it")
+        seen = device.identity.sighting
+        fix = holder_fix(holder.program, holder.pid, seen.vendor, seen.product)
+        yield _step("other programs", False, said, fix)
     else:
         yield _step("other programs", True, "none that can be seen has it open")
     yield _step("open", there, "is open" if state in HELD else "not tried: a plan opens nothing")

@@ -69,7 +69,8 @@ class Devices:
     async def _claim(self, params: Params, actor: Actor) -> dict[str, Any]:
         await self._looked()
         device, force = self._known(read_needed(params, "key")), read_flag(params, "force")
-        return await claimed(self._hardware, device, actor, read_request_id(params), force)
+        again = read_flag(params, "again")
+        return await claimed(self._hardware, device, actor, read_request_id(params), force, again)
 
     async def _release(self, params: Params, actor: Actor) -> dict[str, Any]:
         await self._looked()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
@@ -15,21 +14,25 @@ from evatui.hardware.fleet import Fleet
 from evatui.hardware.lifecycle import DeviceState
 from evatui.hardware.matching import Match
 from evatui.hardware.moment import Moment
+from evatui.hardware.reclaim import Reclaim, Wanted
 from evatui.hardware.rules import Rules, rules_of
 from evatui.hardware.sighting import Bus
+from evatui.hardware.sources.health import SourceHealth
 from evatui.hardware.sources.looking import Look, Looking
 from evatui.hardware.sources.noticing import Noticing
 from evatui.hardware.sources.source import Source
 from evatui.hardware.station import Lease
 from evatui.hardware.telling import Telling
+from evatui.hardware.trouble import Trouble
 from evatui.hardware.using import Using
 from evatui.kernel.admission.policy import Policy
-from evatui.kernel.model.call import Actor
+from evatui.kernel.model.call import KERNEL, Actor
 from evatui.kernel.model.clock import Clock, rfc3339
+from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.storage.database import StorageError
 from evatui.kernel.storage.device_book import Binding, Claim, DeviceBook
 
-__all__ = ["Hardware", "SourceHealth"]
+__all__ = ["Hardware"]
 
 POLL_S: Final = 0.5
 _HINTS_S: Final = (0.02, 0.1)
@@ -37,19 +40,6 @@ _HINTS_S: Final = (0.02, 0.1)
 a device is not enough."""
 _NODES: Final = (Bus.SERIAL, Bus.HID)
 """Devices of these have nodes."""
-
-
-@dataclass(frozen=True, slots=True)
-class SourceHealth:
-    """``looked``: it has answered at least once. ``problem`` is why the last look failed, empty where it did not."""
-
-    name: str
-    bus: str
-    looked: bool = False
-    problem: str = ""
-    took_ms: float = 0.0
-    looking: bool = True
-    """Whether the policy wants it to."""
 
 
 class Hardware:
@@ -68,6 +58,7 @@ class Hardware:
         self.fleet = Fleet(self._told)
         self.using = Using(sources, lambda: self.fleet.devices, self.judge, telling, lambda: self.now)
         self.using.ended = self._unclaim
+        self._reclaim = Reclaim(self._claim_again, self._gave_up)
         self._lookings = [Looking(source) for source in sources]
         self._health = {source.name: SourceHealth(source.name, source.bus.value) for source in sources}
         self._book = book
@@ -176,8 +167,9 @@ class Hardware:
         """Every device as it was seen last, under the names and rules of now."""
         self.fleet.again(self.rules, self.now)
 
-    async def claim(self, device: Device, actor: Actor, request_id: str, *, force: bool) -> Lease:
-        """Raises `Trouble`, and `StorageError` where it cannot be written down that it is held: then it is not."""
+    async def claim(self, device: Device, actor: Actor, request_id: str, *, force: bool, again: bool = False) -> Lease:
+        """``again``: also when it went away and comes back. Raises `Trouble`, and `StorageError` where it cannot be
+        written down that it is held: then it is not."""
         lease = await self.using.claim(device, actor, request_id, force=force)
         claim = Claim(
             fingerprint=device.identity.fingerprint,
@@ -190,7 +182,28 @@ class Hardware:
         except StorageError:
             self.using.release(device, actor, force=True)
             raise
+        self._reclaim.forget(device)
+        if again:
+            self._reclaim.want(device, Wanted(actor, request_id, lease))
         return lease
+
+    def release(self, device: Device, actor: Actor, *, force: bool) -> Lease:
+        """The lease that ended. One that went away, and is to be claimed again, is so no more. Raises `Trouble`."""
+        wanted = self._reclaim.wanted(device)
+        if wanted is None or self.using.station(device).claimed is not None:
+            lease = self.using.release(device, actor, force=force)
+        elif force or wanted.actor == actor:
+            lease = wanted.lease
+        else:
+            raise Trouble(ErrorKind.CONFLICT, "somebody else wants the device when it comes back; --force ends that")
+        self._reclaim.forget(device)
+        return lease
+
+    async def _claim_again(self, device: Device, wanted: Wanted) -> Lease:
+        return await self.claim(device, wanted.actor, wanted.request_id, force=False, again=True)
+
+    def _gave_up(self, device: Device, wanted: Wanted, why: str) -> None:
+        self._telling.lease("expired", device, wanted.lease, why, KERNEL)
 
     def _unclaim(self, lease: Lease) -> None:
         def forget() -> None:
@@ -201,6 +214,7 @@ class Hardware:
 
     async def close(self) -> None:
         self._noticing.close()
+        self._reclaim.close()
         for hint in self._hints:
             hint.cancel()
         for task in self._tasks:
@@ -263,6 +277,7 @@ class Hardware:
     def _told(self, change: Change) -> None:
         self._telling.device(change)
         self.using.told(change)
+        self._reclaim.told(change)
         if change.device.kept is not None:
             self._unwritten[change.device.identity.fingerprint] = change.device
 

@@ -27,6 +27,7 @@ _CODES: Final = {
     "granted": Code.DEVICE_CLAIMED,
     "released": Code.DEVICE_RELEASED,
     "revoked": Code.DEVICE_REVOKED,
+    "expired": Code.DEVICE_EXPIRED,
 }
 _QUIET: Final = frozenset({DeviceState.OPENING, DeviceState.HANDSHAKING})
 
@@ -55,8 +56,8 @@ class Telling:
             self._bus.emit("/hardware/device/identity_conflict", payload)
 
     def lease(self, what: str, device: Device, lease: Lease, cause: str, actor: Actor) -> None:
-        """Emits ``/hardware/lease/<what>``, and writes it down: ``granted``, ``released`` or ``revoked``. Only of what
-        operators hold: calls come and go too often to be told."""
+        """Emits ``/hardware/lease/<what>``, and writes it down: ``granted``, ``released``, ``revoked``, or ``expired``
+        where it was wanted again and did not come back. Only of what operators hold: calls come and go too often."""
         owner = lease.owner.who
         payload = {"lease_id": lease.lease_id, "owner": owner, "epoch": lease.epoch, "device_gen": lease.generation}
         self._bus.emit(f"/hardware/lease/{what}", {**_who(device), **payload, "cause": cause}, actor=actor)

@@ -11,7 +11,10 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from evatui.hardware.dialect import Dialect
 from evatui.hardware.hardware import Hardware
 from evatui.hardware.ports.serial_port import SerialPort
 from evatui.hardware.simulators.faults import Fault
@@ -19,7 +22,7 @@ from evatui.hardware.trouble import Trouble
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.storage.database import Database
 from tests.hardware.conftest import RULES
-from tests.hardware.rooms import ANN, BOB, SCALE, Room, contend, fails
+from tests.hardware.rooms import ANN, BOB, SCALE, SCALE_BLOCK, Room, Witness, contend, fails
 
 
 @pytest.fixture
@@ -143,6 +146,37 @@ async def test_a_claim_ends_when_the_device_goes_and_releasing_it_brings_nothing
     assert room.told("/hardware/lease") == ["granted", "revoked"]
 
 
+async def test_a_claim_that_is_wanted_again_comes_back_with_the_device_as_another_lease(room: Room) -> None:
+    device = room.hardware.using.named("scale.main")
+    lease = await room.hardware.claim(device, ANN, "req_1", force=False, again=True)
+    await room.script(Fault.UNPLUG)
+    with pytest.raises(Trouble, match="somebody else wants"):
+        room.hardware.release(device, BOB, force=False)
+    await room.script(Fault.NONE)
+    async with asyncio.timeout(60):
+        while room.told("/hardware/lease")[-1] != "granted":
+            await asyncio.sleep(0.01)
+    now = room.hardware.using.lease_of(device)
+    assert now is not None
+    assert (now.owner.who, now.generation, now.epoch > lease.epoch) == ("ann", 2, True)
+    await room.script(Fault.UNPLUG)
+    assert room.hardware.release(device, ANN, force=False).owner.who == "ann"
+    await room.script(Fault.NONE)
+    assert (await room.ask())["weight_g"] > 0
+    assert room.told("/hardware/lease") == ["granted", "revoked", "granted", "revoked"]
+
+
+async def test_one_that_comes_back_as_another_is_wanted_no_more(room: Room) -> None:
+    device = room.hardware.using.named("scale.main")
+    await room.hardware.claim(device, ANN, "req_1", force=False, again=True)
+    await room.script(Fault.UNPLUG)
+    room.simulators.script("scale", Fault.DENIED)
+    async with asyncio.timeout(60):
+        while room.told("/hardware/lease")[-1] != "expired":
+            await room.hardware.rescan(30)
+    assert room.told("/hardware/lease") == ["granted", "revoked", "expired"]
+
+
 async def test_a_claim_of_a_runtime_that_died_is_told_at_the_next_start(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Hardware, "rules", RULES)
     database = Database(None)
@@ -174,10 +208,55 @@ async def test_of_many_that_ask_at_once_each_gets_its_own_answer_while_the_plug_
     await contend(room, rounds=6)
 
 
-async def test_plugging_and_unplugging_leaves_no_descriptor_open(room: Room) -> None:
+DEEDS = ("ask", "ask", "ask", "other", "claim", "take", "release", "unplug", "plug", "mute", "give up")
+
+
+@given(st.lists(st.sampled_from(DEEDS), min_size=4, max_size=14))
+@settings(max_examples=12, deadline=None, derandomize=True)
+def test_whatever_happens_in_whatever_order_one_writes_at_a_time_and_no_answer_is_anothers(deeds: list[str]) -> None:
+    asyncio.run(play(deeds))
+
+
+async def play(deeds: list[str]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Hardware, "rules", RULES)
+        patch.setattr("evatui.hardware.device.DEBOUNCE_S", 0.0)
+        room, witness, others = Room(Database(None)), Witness(), Dialect({**SCALE_BLOCK, "baud_rate": 19_200})
+        await room.hardware.open()
+        await room.hardware.settled(30)
+        using, device = room.hardware.using, room.hardware.using.named("scale.main")
+        using.tap(device).log_to(witness)
+        asked: list[asyncio.Task[object]] = []
+        for deed in deeds:
+            match deed:
+                case "ask" | "other":
+                    dialect = SCALE if deed == "ask" else others
+                    asked.append(asyncio.create_task(room.ask(0.3, dialect=dialect)))
+                case "claim" | "take":
+                    with contextlib.suppress(Trouble):
+                        await room.hardware.claim(using.named("scale.main"), ANN, "req", force=deed == "take")
+                case "release":
+                    with contextlib.suppress(Trouble):
+                        using.release(using.named("scale.main"), ANN, force=True)
+                case "give up" if asked:
+                    asked[-1].cancel()
+                case "unplug" | "mute":
+                    room.simulators.script("scale", Fault(deed))
+                case "plug":
+                    await room.script(Fault.NONE)
+            await asyncio.sleep(0.001)
+        answers = [one for one in await asyncio.gather(*asked, return_exceptions=True) if isinstance(one, dict)]
+        await room.hardware.close()
+        readings = [one["reading"] for one in answers]
+        assert len(readings) == len({*readings})
+        assert witness.wrong == []
+
+
+async def test_plugging_and_unplugging_leaves_no_descriptor_open(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evatui.hardware.device.DEBOUNCE_S", 0.0)
     await room.ask()
     before = len(os.listdir("/proc/self/fd"))
-    for _ in range(5):
+    for _ in range(50):
         await room.script(Fault.UNPLUG)
         await room.script(Fault.NONE)
         await room.ask()

@@ -55,6 +55,8 @@ class Code(StrEnum):
     DEVICE_RELEASED = "device.released"
     DEVICE_REVOKED = "device.revoked"
     """A claim ended without its owner: the device went away, the policy changed, or another operator forced it."""
+    DEVICE_EXPIRED = "device.expired"
+    """A device that was to be claimed again did not come back, or not as one that may be used."""
     DEVICE_ORPHANED = "device.orphaned"
     """Found at start: the last runtime died while an operator had a device."""
     DEVICE_LOGGED = "device.logged"
