@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -54,9 +55,27 @@ class ClientRow:
 
 @dataclass(slots=True)
 class _Kept:
+    """Every call of a client comes by here, and consoles look now and then: what they see is made when they do."""
+
     row: ClientRow
+    words: tuple[str, ...]
     line: object | None
     seen: float
+    seen_at: dt.datetime
+    calls: int = 0
+    last_call: str = ""
+    last_call_at: dt.datetime | None = None
+    failed: bool = False
+
+    def shown(self) -> ClientRow:
+        return replace(
+            self.row,
+            last_seen=rfc3339(self.seen_at),
+            calls=self.calls,
+            last_call=self.last_call,
+            last_call_at=rfc3339(self.last_call_at) if self.last_call_at is not None else "",
+            failed=self.failed,
+        )
 
 
 class ClientSessions:
@@ -72,7 +91,7 @@ class ClientSessions:
         old = self._clock.monotonic() - _FORGOTTEN_S
         for key in [key for key, kept in self._kept.items() if kept.seen < old]:
             del self._kept[key]
-        return tuple(sorted((kept.row for kept in self._kept.values()), key=lambda row: (row.since, row.id)))
+        return tuple(sorted((kept.shown() for kept in self._kept.values()), key=lambda row: (row.since, row.id)))
 
     def heard(self, params: Params, principal: str) -> str:
         """A client asks: ``params.session`` is ``{id, transport, client, protocol}``. Its id, empty without one."""
@@ -82,26 +101,23 @@ class ClientSessions:
         key = read_short(told, "id") or ""
         if not key:
             return ""
-        known, now = self._kept.get(key), rfc3339(self._clock.now())
-        if known is None or known.row.principal != principal:
+        words = tuple(_word(told, name) for name in ("transport", "client", "protocol"))
+        known, now, seen = self._kept.get(key), self._clock.now(), self._clock.monotonic()
+        if known is None or known.row.principal != clean_line(principal, 128):
             self._make_room()
-            known = self._kept[key] = _Kept(_new(key, principal, now), _line.get(), 0.0)
-        known.row = replace(
-            known.row,
-            last_seen=now,
-            transport=_word(told, "transport"),
-            client=_word(told, "client"),
-            protocol=_word(told, "protocol"),
-        )
-        known.line, known.seen = _line.get(), self._clock.monotonic()
+            row = _row(key, principal, rfc3339(now), *words)
+            known = self._kept[key] = _Kept(row, words, _line.get(), seen, now)
+        elif known.words != words:
+            known.row, known.words = _row(key, principal, known.row.since, *words), words
+        known.line, known.seen, known.seen_at = _line.get(), seen, now
         return key
 
     def called(self, session: str, tool: str, *, failed: bool) -> None:
         known = self._kept.get(session)
         if known is not None:
-            row = known.row
-            at = rfc3339(self._clock.now())
-            known.row = replace(row, calls=row.calls + 1, last_call=tool, last_call_at=at, last_seen=at, failed=failed)
+            known.calls += 1
+            known.last_call, known.failed = tool, failed
+            known.last_call_at = known.seen_at = self._clock.now()
 
     def left(self, session: str) -> None:
         self._kept.pop(session, None)
@@ -116,18 +132,19 @@ class ClientSessions:
             del self._kept[min(self._kept, key=lambda key: self._kept[key].seen)]
 
 
-def _new(key: str, principal: str, now: str) -> ClientRow:
+def _row(key: str, principal: str, since: str, transport: str, client: str, protocol: str) -> ClientRow:
     return ClientRow(
         id=clean_line(key, 64),
         principal=clean_line(principal, 128),
-        transport="",
-        client="",
-        protocol="",
-        since=now,
-        last_seen=now,
+        transport=clean_line(transport, _WORD),
+        client=clean_line(client, _WORD),
+        protocol=clean_line(protocol, _WORD),
+        since=since,
+        last_seen=since,
     )
 
 
 def _word(told: Mapping[str, Any], name: str) -> str:
+    """As it came, of one that is kept no more than there is to see of it."""
     value = told.get(name)
-    return clean_line(value, _WORD) if isinstance(value, str) else ""
+    return value[: _WORD + 1] if isinstance(value, str) else ""

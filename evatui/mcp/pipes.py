@@ -1,7 +1,7 @@
 """Standard input and output as the wire, and as nothing else any more.
 
-The SDK's own way through them is kept for what is no pipe. It hands every line to a thread and back, twice, which takes
-as long as all the rest of a call; and it takes lines of any length.
+The SDK's own way through them is kept for what is no pipe. It hands every line to a thread and back, twice, and on
+through two tasks more, which takes as long as all the rest of a call; and it takes lines of any length.
 """
 
 from __future__ import annotations
@@ -11,10 +11,13 @@ import os
 import stat
 import sys
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager
-from typing import Any, cast
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any, Self
 
+import anyio
 from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
+from mcp.types import jsonrpc_message_adapter
 
 __all__ = ["MAX_LINE", "wire"]
 
@@ -22,12 +25,17 @@ MAX_LINE = 4 << 20
 """Bytes of a message; a longer one ends the connection."""
 
 
-async def wire() -> AbstractAsyncContextManager[tuple[Any, Any]]:
-    """The two streams of a server, once entered. From now on whatever else is read or written goes elsewhere: input is
+def wire() -> AbstractAsyncContextManager[tuple[Any, Any]]:
+    """The two streams of a server, once entered. From then on whatever else is read or written goes elsewhere: input is
     empty, and output goes to standard error until the process ends."""
     one = os.path.samestat(os.fstat(0), os.fstat(1))  # a socket that is both would seem closed once it can be read
     if one or not (_is_pipe(0) and _is_pipe(1)) or sys.platform == "win32":
         return stdio_server()
+    return _piped()
+
+
+@asynccontextmanager
+async def _piped() -> AsyncIterator[tuple[_Came, _Going]]:
     incoming, outgoing = os.dup(0), os.dup(1)
     _divert()
     loop = asyncio.get_running_loop()
@@ -37,8 +45,7 @@ async def wire() -> AbstractAsyncContextManager[tuple[Any, Any]]:
     transport, drains = await loop.connect_write_pipe(
         lambda: asyncio.streams.FlowControlMixin(loop), os.fdopen(outgoing, "wb", 0)
     )
-    writer = asyncio.StreamWriter(transport, drains, None, loop)
-    return stdio_server(cast(Any, _Lines(reader)), cast(Any, _Out(writer)))
+    yield _Came(reader), _Going(asyncio.StreamWriter(transport, drains, None, loop))
 
 
 def _is_pipe(fd: int) -> bool:
@@ -56,30 +63,50 @@ def _divert() -> None:
     os.close(nothing)
 
 
-class _Lines:
-    """Until the end of input, or of a line that is too long."""
+class _End:
+    """Of the wire, which stays open as long as the process: there is nothing to close."""
+
+    async def aclose(self) -> None:
+        """Nothing."""
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *failure: object) -> None:
+        """Nothing."""
+
+
+class _Came(_End):
+    """Messages, and in their place the errors of what is none, until the end of input or a line that is too long."""
 
     def __init__(self, reader: asyncio.StreamReader) -> None:
         self._reader = reader
 
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        while True:
-            try:
-                line = await self._reader.readline()
-            except ValueError:
-                return
-            if not line:
-                return
-            yield line
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> SessionMessage | Exception:
+        try:
+            line = await self._reader.readline()
+        except ValueError:
+            raise StopAsyncIteration from None
+        if not line:
+            raise StopAsyncIteration
+        try:
+            return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
+        except ValueError as problem:
+            return problem
 
 
-class _Out:
+class _Going(_End):
     def __init__(self, writer: asyncio.StreamWriter) -> None:
         self._writer = writer
 
-    async def write(self, text: str) -> None:
-        self._writer.write(text.encode())
-        await self._writer.drain()
-
-    async def flush(self) -> None:
-        """Nothing is held back."""
+    async def send(self, item: SessionMessage) -> None:
+        """Raises `anyio.BrokenResourceError` where nobody reads any more."""
+        line = item.message.model_dump_json(by_alias=True, exclude_unset=True).encode()
+        try:
+            self._writer.write(line + b"\n")
+            await self._writer.drain()
+        except OSError:
+            raise anyio.BrokenResourceError from None

@@ -1,4 +1,4 @@
-"""What came of a call, as its client gets it.
+"""What came of a call, as its client gets it: in the spelling of the protocol, which the SDK checks once more.
 
 What the kernel says by itself and what a handler declares passes; what only happened to it does not: that is for the
 audit log, and the client gets the number of the record.
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import orjson
-from mcp.types import CallToolResult, ContentBlock, TextContent
+from mcp.types import ContentBlock
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import TypeAdapter, ValidationError
 
@@ -44,7 +44,7 @@ _CONTENT = "mcp_content"
 _BLOCKS: TypeAdapter[list[ContentBlock]] = TypeAdapter(list[ContentBlock])
 
 
-def answered(report: Mapping[str, Any], protocol: str) -> CallToolResult:
+def answered(report: Mapping[str, Any], protocol: str) -> dict[str, Any]:
     """``report`` is that of `mcp.call`. A result is structured content, and the same as text unless the handler gives
     other content (``meta.mcp_content``); an error has no structured content, which would have to fit the output
     schema."""
@@ -58,26 +58,36 @@ def answered(report: Mapping[str, Any], protocol: str) -> CallToolResult:
         content = _content(response)
     except ValidationError:
         return _failed(f"InvalidResponse: meta.{_CONTENT} of the tool is no content as MCP has it", meta)
-    return CallToolResult(content=content, structured_content=result if structured else None, _meta=meta)
+    answer = _answer(content, meta, is_error=False)
+    return {**answer, "structuredContent": result} if structured else answer
 
 
-def _content(response: Mapping[str, Any]) -> list[ContentBlock]:
+def _content(response: Mapping[str, Any]) -> list[dict[str, Any]]:
     """What the handler made for people and models to look at, else its result as text."""
     made = (response.get("meta") or {}).get(_CONTENT)
     if made is not None:
-        return _BLOCKS.validate_python(made)
+        blocks = _BLOCKS.validate_python(made)
+        return [block.model_dump(by_alias=True, mode="json", exclude_none=True) for block in blocks]
     result = response["result"]
-    return [TextContent(text=result if isinstance(result, str) else orjson.dumps(result).decode())]
+    return [_text(result if isinstance(result, str) else orjson.dumps(result).decode())]
 
 
-def failed(problem: CommandFailed, request_id: str) -> CallToolResult:
+def _text(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text}
+
+
+def failed(problem: CommandFailed, request_id: str) -> dict[str, Any]:
     """The runtime refused the request, or was lost over it."""
     error = {"kind": problem.kind.value, "message": problem.message, "retryable": problem.retryable}
     return _failed(_told(error, request_id), {f"{_META}/requestId": request_id})
 
 
-def _failed(text: str, meta: dict[str, Any]) -> CallToolResult:
-    return CallToolResult(content=[TextContent(text=text)], is_error=True, _meta=meta)
+def _failed(text: str, meta: dict[str, Any]) -> dict[str, Any]:
+    return _answer([_text(text)], meta, is_error=True)
+
+
+def _answer(content: list[dict[str, Any]], meta: dict[str, Any], *, is_error: bool) -> dict[str, Any]:
+    return {"resultType": "complete", "content": content, "isError": is_error, "_meta": meta}
 
 
 def _told(error: Mapping[str, Any], request_id: str) -> str:

@@ -20,7 +20,6 @@ from mcp.types import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
     CallToolRequestParams,
-    CallToolResult,
     ListToolsResult,
     PaginatedRequestParams,
     PromptsCapability,
@@ -67,12 +66,12 @@ class ToolServer(Server[Any]):
             version=__version__,
             instructions=_INSTRUCTIONS,
             on_list_tools=self._list,
-            on_call_tool=self._call,
             on_list_prompts=self._prompts.list,
             on_get_prompt=self._prompts.get,
             on_subscriptions_listen=self._listen,
             get_tool_input_schema=self._lists.header_schema,
         )
+        self.add_request_handler("tools/call", CallToolRequestParams, self._call)
         self.middleware = [self._remember]  # without the SDK's own, which is for a collector that nobody set up
 
     def create_initialization_options(
@@ -111,7 +110,7 @@ class ToolServer(Server[Any]):
         self.changes.saw(client.principal, listed.revision)
         return page(listed, params.cursor if params is not None else None, ctx.protocol_version)
 
-    async def _call(self, ctx: Context, params: CallToolRequestParams) -> CallToolResult:
+    async def _call(self, ctx: Context, params: CallToolRequestParams) -> dict[str, Any]:
         client, request_id = self._who(ctx), new_id("req")
         arguments = params.arguments if params.arguments is not None else {}
         given = {**asked(client), "tool": params.name, "arguments": arguments, "request_id": request_id}

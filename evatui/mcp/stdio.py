@@ -82,7 +82,7 @@ async def _bridge(attached: Attached) -> None:
         return Client(None, {"id": session, "transport": "stdio", "client": name, "protocol": ctx.protocol_version})
 
     _end_with_reader(os.dup(sys.stdout.fileno()))
-    async with await wire() as (incoming, outgoing):
+    async with wire() as (incoming, outgoing):
         sys.stdout = sys.stderr  # what is printed and not flushed would go out after the last message
         server = ToolServer(attached, who)
         async with server.watching():
