@@ -26,7 +26,7 @@ _SCENARIOS = (
     "json-schema-ref-no-deref",
     "json-schema-2020-12-preservation",
 )
-_PATIENCE_MS = 60_000
+_PATIENCE_MS = 180_000
 
 
 def main() -> int:
@@ -50,7 +50,7 @@ def main() -> int:
         print(f"{'passed' if passed else 'failed'}  {scenario}", flush=True)
         if not passed:
             wrong.append(scenario)
-            print(done.stdout[-2_000:])
+            print(done.stdout[-2_000:], done.stderr[-2_000:])
     return 1 if wrong else 0
 
 

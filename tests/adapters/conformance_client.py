@@ -34,7 +34,9 @@ def least(schema: Mapping[str, Any]) -> Any:
 
 
 async def main(url: str) -> None:
-    adapter = adapter_of(mcp_http(url, "tools: ['*'], allow_loopback: true, elicitation: defaults"))
+    adapter = adapter_of(
+        mcp_http(url, "tools: ['*'], allow_loopback: true, elicitation: defaults, start_timeout_ms: 60000")
+    )
     approved: list[dict[str, Definition]] = [{}]
     setting = Setting(Path(__file__).parent, _no_key, lambda: approved[-1], frozenset, lambda what, more: None)
     server = McpServer(adapter, setting, SystemNames())
@@ -46,7 +48,7 @@ async def main(url: str) -> None:
             payload = {"tool": name, "arguments": arguments}
             caller = Actor(CallerType.CLI, "harness")
             call = Invocation(
-                "mcp.tool.call", payload, "req_1", "trace_1", caller, 20.0, 1_000_000, lambda progress: None
+                "mcp.tool.call", payload, "req_1", "trace_1", caller, 60.0, 1_000_000, lambda progress: None
             )
             try:
                 print(name, json.dumps(await server.invoke(call)), file=sys.stderr)
