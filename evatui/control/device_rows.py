@@ -37,6 +37,7 @@ def device_row(hardware: Hardware, device: Device) -> dict[str, Any]:
         "name": identity.sighting.name,
         "since": device.since,
         "waiting": station.waiting,
+        "traffic": hardware.using.tap(device).traffic,
     }
 
 
@@ -86,6 +87,7 @@ def _missing(fingerprint: str, name: str, generation: int) -> dict[str, Any]:
         "name": "",
         "since": None,
         "waiting": 0,
+        "traffic": [],
     }
 
 

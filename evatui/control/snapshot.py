@@ -289,5 +289,7 @@ class ConsoleSnapshot:
     """Of the runtime itself: ``restarting``, or ``down`` where it could not be built anew; the rest is what was."""
     clients: tuple[ClientRow, ...] = ()
     """Of the MCP server, the one that came first first."""
+    devices: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    """As ``hardware.list`` answers; empty as long as nobody has looked for any."""
     adapters: tuple[AdapterRow, ...] = ()
     """What answers besides Lua, by id."""

@@ -10,6 +10,7 @@ from itertools import islice
 from evatui.control.adapter_rows import adapter_rows
 from evatui.control.audit_rows import audit_row, cleaned
 from evatui.control.capability_rows import capability_row, contested, transition_row
+from evatui.control.device_rows import devices_listed
 from evatui.control.extensions import Extensions
 from evatui.control.idle import idle_rows
 from evatui.control.plugin_rows import PluginRows
@@ -75,6 +76,7 @@ class View:
             idle=idle_rows(runtime),
             trust=trust_info(runtime),
             extensions=self._extensions(),
+            devices=devices_listed(runtime.hardware) if runtime.hardware.has_looked else {},
             adapters=adapter_rows(runtime),
         )
 

@@ -74,6 +74,10 @@ class Hardware:
         self._hints: list[asyncio.TimerHandle] = []
 
     @property
+    def has_looked(self) -> bool:
+        return any(health.looked for health in self._health.values())
+
+    @property
     def sources(self) -> list[SourceHealth]:
         return list(self._health.values())
 

@@ -172,3 +172,19 @@ async def test_what_mends_a_device_is_copied_and_never_run(console: OpenConsole)
         await it.armed()
         await it.press("C")
         assert it.app.clipboard == "eva hardware bind serial:1 NAME"
+
+
+def test_the_bytes_of_the_last_seconds_stand_beside_a_device() -> None:
+    (used,) = devices_in({"devices": [device("serial:1", traffic=[0] * 58 + [7, 14])]})
+    assert f"bytes    {'▁' * 28}▅█ 14 B/s at most" in [plain(part) for part in device_preview(used, 80, LOOK)]
+    (idle,) = devices_in({"devices": [device("serial:1", traffic=[0] * 60)]})
+    assert not any("bytes" in plain(part) for part in device_preview(idle, 80, LOOK))
+
+
+async def test_each_snapshot_has_the_devices_and_whoever_has_them(console: OpenConsole) -> None:
+    async with console(answers={"hardware.list": DATA}, view=View.DEVICES) as it:
+        await it.settle()
+        taken = {**DATA, "devices": [device("serial:1", state="online", owner=OWNER)]}
+        await it.change(replace(scene(events=reload_events(), at=at("14:03:00")), devices=taken))
+        assert [row.key for row in it.app.pane.rows.shown] == ["serial:1"]
+        assert "ann" in it.screen

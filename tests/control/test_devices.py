@@ -9,6 +9,7 @@ import pytest
 
 from evatui.control.opening import OpenMode
 from evatui.control.operator import CommandFailed, Operator
+from evatui.control.snapshot import Cursor
 from evatui.kernel.model.errors import ErrorKind
 from tests.control.crowd import ANN, opened
 from tests.support.ports import Ports
@@ -159,6 +160,8 @@ async def test_a_claim_is_shown_kept_from_others_and_released(operator: Operator
         await operator.run("hardware.claim", key=SIM)
     assert (failed.value.kind, failed.value.retryable) == (ErrorKind.DEVICE_BUSY, True)
     assert failed.value.suggestion == f"eva hardware plan {SIM}"
+    held = [row for row in (await operator.snapshot(Cursor())).devices["devices"] if row["key"] == SIM]
+    assert [row["owner"]["lease_id"] for row in held] == [lease["lease_id"]]
     await operator.run("hardware.release", key=SIM)
     with pytest.raises(CommandFailed, match="nobody has claimed"):
         await operator.run("hardware.release", key=SIM)

@@ -18,6 +18,7 @@ from evatui.console.view.devices import (
 )
 from evatui.console.view.empty import NOT_FOUND
 from evatui.console.view.ink import Line
+from evatui.control.snapshot import ConsoleSnapshot
 
 __all__ = ["DevicesPane"]
 
@@ -29,6 +30,12 @@ class DevicesPane(AskedPane):
     asks = ("hardware.list",)
     topics = ("/hardware/",)
     _devices: Mapping[str, DeviceRow] = {}
+
+    def show(self, snapshot: ConsoleSnapshot, elapsed: float) -> None:
+        """It is asked for once, so that it is looked for; from then on every snapshot has it."""
+        super().show(snapshot, elapsed)
+        if snapshot.devices:
+            self.answered({"hardware.list": snapshot.devices})
 
     def answered(self, answers: Mapping[str, Mapping[str, Any]]) -> None:
         data = answers["hardware.list"]

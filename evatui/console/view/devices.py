@@ -9,6 +9,7 @@ from typing import Any
 from evatui.console.view.ink import EMPTY, Ink, Line, join, line, wrap
 from evatui.console.view.rows import folded
 from evatui.console.view.table import Column, Level, Row
+from evatui.console.view.trend import spark
 from evatui.console.view.words import Look, clock
 from evatui.kernel.model.ids import fold
 
@@ -72,6 +73,8 @@ class DeviceRow:
     request: str = ""
     epoch: int = 0
     waiting: int = 0
+    traffic: tuple[float, ...] = ()
+    """Bytes of each of the last seconds, the oldest first."""
     history: tuple[Plugged, ...] = ()
     """Newest first."""
 
@@ -95,6 +98,7 @@ def devices_in(data: Mapping[str, Any]) -> list[DeviceRow]:
             request=str((told.get("owner") or {}).get("request_id") or ""),
             epoch=int((told.get("owner") or {}).get("epoch") or 0),
             waiting=int(told.get("waiting") or 0),
+            traffic=tuple(map(float, told.get("traffic") or ())),
             history=tuple(map(_plugged, told.get("history") or ())),
         )
         for told in data.get("devices") or ()
@@ -143,6 +147,9 @@ def device_preview(device: DeviceRow, width: int, look: Look) -> list[Line]:
         ("lease", _lease(device, look)),
     )
     lines += [part for name, value in told for part in wrap(line((f"{name:<9}", Ink.DIM), value), width, " " * 9)]
+    if any(device.traffic):
+        said = f" {max(device.traffic):,.0f} B/s at most"
+        lines.append(line((f"{'bytes':<9}", Ink.DIM), (spark(device.traffic[-30:]), Ink.INFO), (said, Ink.DIM)))
     return lines + _history(device, width, look)
 
 
