@@ -7,9 +7,11 @@ import gc
 import os
 import resource
 import statistics
+import sys
 import threading
 import time
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import psutil
 import pytest
@@ -17,12 +19,14 @@ import pytest
 from evatui.hardware.hardware import Hardware
 from evatui.hardware.simulators.faults import Fault
 from evatui.hardware.sources.hid_devices import HidDevices
+from evatui.hardware.sources.remote_ports import RemotePorts
 from evatui.hardware.sources.serial_ports import SerialPorts
 from evatui.kernel.model.clock import SYSTEM_CLOCK
 from evatui.kernel.storage.database import Database
 from evatui.kernel.storage.device_book import DeviceBook
 from tests.hardware.conftest import RULES
 from tests.hardware.rooms import Room, contend, fails
+from tests.support.ports import Ports
 
 ROUNDS = int(os.environ.get("EVA_SOAK_DEVICE_ROUNDS", "1000"))
 
@@ -95,10 +99,35 @@ async def test_what_is_plugged_in_is_seen_by_looking_within_three_quarters_of_a_
     assert max(seen) <= 0.75
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="no inotify")
+async def test_what_is_plugged_in_is_noticed_within_six_hundredths_of_a_second(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Hardware, "rules", RULES)
+    ports, telling = Ports(tmp_path, monkeypatch), Room(Database(None)).telling
+    book = DeviceBook(Database(None))
+    hardware = Hardware((SerialPorts(),), book, lambda: None, telling, SYSTEM_CLOCK, str(tmp_path))
+    await hardware.open()
+    assert await hardware.settled(20)
+    took = []
+    for number in range(30):
+        started = time.perf_counter()
+        ports.plug("ttyUSB0", f"FT-EVA-{number}", "1-1")
+        while not any(device.identity.sighting.serial == f"FT-EVA-{number}" for device in hardware.fleet.devices):
+            await asyncio.sleep(0.001)
+        took.append((time.perf_counter() - started) * 1000)
+        ports.unplug("ttyUSB0")
+        while hardware.fleet.devices:
+            await asyncio.sleep(0.01)
+    await hardware.close()
+    print(f"\nms to settling, noticed: median {statistics.median(took):.1f}, worst {max(took):.1f}")
+    assert statistics.median(took) <= 60
+
+
 async def test_looking_costs_less_than_a_hundredth_of_a_core(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Hardware, "rules", RULES)
     room = Room(Database(None))
-    sources = (SerialPorts(), HidDevices(), room.simulators)
+    sources = (SerialPorts(), HidDevices(), RemotePorts(list), room.simulators)
     hardware = Hardware(sources, DeviceBook(Database(None)), lambda: None, room.telling, SYSTEM_CLOCK)
     await hardware.open()
     await hardware.settled(20)
