@@ -117,6 +117,8 @@ class Runtime(Rooms):
         await asyncio.to_thread(self.gate.load)
         await asyncio.to_thread(self.providers.book.load)
         await self.freezing.load()
+        if self.watch is not None:
+            await self.watch.answered()
         await self.reloader.run(explicit=self.freezing.frozen is None)
         await self._restoring.fall_back()
         if not writes:
@@ -135,6 +137,7 @@ class Runtime(Rooms):
         self._journal.write(Code.CAPABILITY_QUARANTINED, Outcome.DENIED, KERNEL, **fields)
 
     async def _follow(self, watch: Watch) -> None:
+        self.skills.follow(frozenset())
         async for changed in watch:
             try:
                 await self.reloader.follow(changed)

@@ -51,6 +51,19 @@ async def watch(workspace: Path) -> AsyncIterator[Watch]:
     await watching.close()
 
 
+async def test_who_is_about_to_look_at_everything_is_not_asked_to(
+    workspace: Path, put: Put, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evatui.kernel.workspace.watch._ARMED_S", 60.0)
+    watching = Watch(open_layout(workspace))
+    try:
+        await watching.answered()
+        put("capabilities/tools/greet.lua", "-- after")
+        assert await until(watching, ["capabilities/tools/greet.lua"]) == {"capabilities/tools/greet.lua"}
+    finally:
+        await watching.close()
+
+
 async def test_links_in_a_circle_are_no_folders_and_stop_nothing(watch: Watch, put: Put, workspace: Path) -> None:
     (workspace / "capabilities/loop.yaml").symlink_to("loop.yaml")
     assert await until(watch, ["capabilities/loop.yaml"]) == {"capabilities/loop.yaml"}

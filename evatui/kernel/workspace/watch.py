@@ -15,14 +15,15 @@ __all__ = ["Watch", "WatchHealth"]
 
 _FAREWELL_S = 2.0
 _POSTPONED_S = 0.25
+_ARMED_S = 1.0
 
 
 class Watch:
     """An async iterator of relative paths, gathered until they are asked for. Made and used on one running loop.
 
-    An empty set means: look at everything. It comes first, once the watch is armed; after each gap (a folder
-    made anew, another way of watching, a flood, notices that the system dropped); and ``watch.rescan_s`` after
-    the last one, unless a set of changes is just under way.
+    An empty set means: look at everything. It comes first, once the watch is armed, unless that is `answered`
+    already; after each gap (a folder made anew, another way of watching, a flood, notices that the system dropped);
+    and ``watch.rescan_s`` after the last one, unless a set of changes is just under way.
     Editor files, ``.git`` and the state folder give no hint. Nothing on disk ends the iteration, only `close`.
     """
 
@@ -54,6 +55,14 @@ class Watch:
             if hints is not None and not self._closed:
                 return hints
         raise StopAsyncIteration
+
+    async def answered(self) -> None:
+        """Once it is armed, and after a second at the latest: all is about to be looked at anyway, so what was told so
+        far asks for no look of its own."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_ARMED_S):
+                await self._ready.wait()
+        self._give()
 
     async def close(self) -> None:
         """Ends the iteration and the thread. Idempotent."""
