@@ -14,6 +14,7 @@ from evatui.kernel.model.ids import fold
 from evatui.kernel.registry.gate import Gate
 from evatui.kernel.registry.plan import Action, Change, change_of, compare, main_verdicts
 from evatui.kernel.registry.registry import Registry
+from evatui.kernel.registry.ruling import Ruling
 from evatui.kernel.registry.scan import Scan, Scanner
 
 __all__ = ["SETTLE_SECONDS", "Look", "Looking"]
@@ -63,13 +64,22 @@ class Looking:
 
         It takes as long for a thousand capabilities as for one.
         """
-        again = await asyncio.to_thread(self._scanner.again, changed)
-        if again is None or any(self._named.get(old.id) is not old for old, _ in again):
+        again = await asyncio.to_thread(self._again, changed, policy)
+        if again is None or any(self._named.get(old.id) is not old for old, _, _ in again):
             return None
-        self._named |= {new.id: new for _, new in again}
+        self._named |= {new.id: new for _, new, _ in again}
         known = self._registry.capabilities
-        changes = [change_of(new.id, new, known.get(new.id), explicit=False, still=still) for _, new in again]
-        return await self._ruled(changes, policy, self._named.keys())
+        changes = [
+            (change_of(new.id, new, known.get(new.id), explicit=False, still=still), ruling) for _, new, ruling in again
+        ]
+        return [change if _rests(change) else replace(change, ruling=ruling) for change, ruling in changes]
+
+    def _again(self, changed: frozenset[str], policy: Policy) -> list[tuple[Candidate, Candidate, Ruling]] | None:
+        """Blocking. What they make of which verdicts, ruled on by the way: nearly all of them go into service."""
+        again = self._scanner.again(changed)
+        if again is None:
+            return None
+        return [(old, new, self._gate.rule(new, policy, self._named.keys())) for old, new in again]
 
     async def moved(self) -> bool:
         """Is there anything else on disk than what was read last? By signatures; nothing is read."""
@@ -87,7 +97,7 @@ class Looking:
             await asyncio.sleep(_LEISURE_SECONDS)
 
     async def _ruled(self, changes: list[Change], policy: Policy, present: Collection[str]) -> list[Change]:
-        if all(change.action is Action.UNCHANGED for change in changes):
+        if all(map(_rests, changes)):
             return changes
         return await asyncio.to_thread(self._rule, changes, policy, present)
 
@@ -95,7 +105,7 @@ class Looking:
         """Blocking. Each change with what the gate says of it."""
         return [
             replace(change, ruling=self._gate.rule(change.verdict, policy, present))
-            if isinstance(change.verdict, Candidate) and change.action is not Action.UNCHANGED
+            if isinstance(change.verdict, Candidate) and not _rests(change)
             else change
             for change in changes
         ]
@@ -124,3 +134,7 @@ class Looking:
             if verdict is None or (isinstance(verdict, Rejection) and verdict.missing and capability.active):
                 return True
         return False
+
+
+def _rests(change: Change) -> bool:
+    return change.action is Action.UNCHANGED
