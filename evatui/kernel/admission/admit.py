@@ -102,7 +102,7 @@ def duplicates(verdicts: Sequence[Verdict], owners: Mapping[str, str]) -> list[V
             by_id[fold(verdict.id)].append(verdict)
     judged: dict[str, Verdict] = {}
     for key, group in by_id.items():
-        for verdict in group:
+        for verdict in group if len(group) > 1 else ():
             others = [other for other in group if other is not verdict]
             if others and owners.get(key) != verdict.path:
                 judged[verdict.path] = _duplicate(verdict, others, owners.get(key))

@@ -162,7 +162,7 @@ class Scanner:
             if discover(visit, self._layout) != listed or self._rules_moved(visit, frozenset()):
                 return True
             known = {file: found for entry in seen.values() for file, found in entry.snapshot.signatures.items()}
-            return visit.signatures(known) != known
+            return self._tree.signatures(known) != known
 
     def unlike(self, manifests: Iterable[str]) -> frozenset[str]:
         """The files of ``manifests`` whose bytes are not those that were read last. For any thread, at any time."""
@@ -215,7 +215,7 @@ class Scanner:
         return {
             path: seen
             for path, seen in same.items()
-            if changed.isdisjoint(seen.names)
+            if (not changed or changed.isdisjoint(seen.names))
             and all(now[file] == known for file, known in seen.snapshot.signatures.items())
         }
 

@@ -35,6 +35,7 @@ from evatui.kernel.workspace.writers import is_written
 
 __all__ = ["Entry", "EntryKind", "FileProblem", "ProblemKind", "Signature", "SourceFile", "Tree", "signature_of"]
 
+_NO_NAMES = frozenset({"", ".", ".."})
 _MAX_LINKS = 40
 _MAX_STEPS = 256
 _CHUNK = 1 << 16
@@ -182,22 +183,18 @@ class Tree:
     def _signatures_in(self, folder: str, paths: Iterable[str]) -> Iterator[tuple[str, Signature | None]]:
         try:
             with self._resolve(folder) as spot:
+                holder, lstat = spot.folders[-1], self._access.lstat
                 for path in paths:
-                    yield path, self._signature_at(spot.folders[-1] if spot.leaf is None else None, path)
+                    name = path.rpartition("/")[2]
+                    try:
+                        found = lstat(holder, name) if spot.leaf is None and name not in _NO_NAMES else None
+                    except (OSError, ValueError, Leaves):
+                        yield path, None
+                        continue
+                    regular = found is not None and stat.S_ISREG(found.st_mode)
+                    yield path, signature_of(found) if found and regular else self.stat_signature(path)
         except FileProblem:
             yield from ((path, None) for path in paths)
-
-    def _signature_at(self, folder: Folder | None, path: str) -> Signature | None:
-        name = path.rpartition("/")[2]
-        if folder is None or name in ("", ".", ".."):
-            return self.stat_signature(path)
-        try:
-            found = self._access.lstat(folder, name)
-        except (OSError, ValueError, Leaves):
-            return None
-        if stat.S_ISLNK(found.st_mode):
-            return self.stat_signature(path)
-        return signature_of(found) if stat.S_ISREG(found.st_mode) else None
 
     def _entries(self, folder: Folder, names: Iterable[str]) -> Iterator[Entry]:
         for name in names:
