@@ -31,7 +31,7 @@ class Meeting(dict[str, frozenset[str]]):
 def test_two_ids_that_come_to_provide_a_name_at_once_are_both_noted(tmp_path: Path) -> None:
     gate = Gate(GrantBook(Database(None)), Trust(None, tmp_path, writes=False), SYSTEM_CLOCK)
     gate._offers = Meeting()
-    threads = [threading.Thread(target=gate._note, args=(key, '{"names": ["text.greet"]}')) for key in "ab"]
+    threads = [threading.Thread(target=gate._note, args=(key, '{"names": ["text.greet"]}', 1)) for key in "ab"]
     for thread in threads:
         thread.start()
     for thread in threads:

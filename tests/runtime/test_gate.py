@@ -6,12 +6,14 @@ import os
 import stat
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from evatui.kernel.model.call import Actor, CallerType
 from evatui.kernel.model.errors import CallFailed, ErrorKind
 from evatui.kernel.model.lifecycle import State
+from evatui.kernel.registry.keeping import Keeping
 from evatui.kernel.workspace.home import OperatorHome
 from evatui.kernel.workspace.layout import open_layout
 from evatui.runtime import Runtime
@@ -155,6 +157,32 @@ async def test_approval_is_bound_to_the_digest_and_takes_effect_at_once(start: S
     await reload(runtime, root, made("4"))
     assert (await reload(runtime, root, made("5", permissions="{fs: {read: [workspace]}}")))["action"] == "hold"
     assert (await reload(runtime, root, made("3", permissions="{fs: {read: [workspace]}}")))["action"] == "update"
+
+
+async def test_a_version_that_was_overtaken_at_the_last_moment_is_not_what_others_are_held_against(
+    start: Start, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither narrower nor, approved, wider: it never had what it was granted."""
+    reads, more = "{fs: {read: [workspace]}}", "{fs: {read: [workspace]}, events: {emit: [/x/**]}}"
+    write(root, made("1", permissions=reads))
+    runtime = await start()
+    keep = Keeping.keep
+
+    def overtaken(*arguments: Any) -> int:
+        runtime.registry.capabilities["one"].wanted += 1
+        return keep(*arguments)
+
+    await reload(runtime, root, made("3", permissions=more))
+    with monkeypatch.context() as patched:
+        patched.setattr(Keeping, "keep", overtaken)
+        await runtime.approvals.approve("one", held(runtime), ANN)
+        assert (await reload(runtime, root, made("2")))["to"] is None
+    for again in (False, True):
+        if again:
+            await runtime.close()
+            runtime = await start()
+        assert (await reload(runtime, root, made(f"{4 + again}", permissions=more)))["action"] == "hold"
+        assert (await reload(runtime, root, made(f"{6 + again}", permissions=reads)))["action"] == "update"
 
 
 async def test_an_approval_is_for_what_it_was_given_for(start: Start, root: Path) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from evatui.kernel.lua.engine import LoadedProgram
 from evatui.kernel.model.clock import Clock
-from evatui.kernel.registry.gate import Gate
+from evatui.kernel.registry.gate import Gate, Given
 from evatui.kernel.registry.generation import GenerationId
 from evatui.kernel.registry.keeping import Keeping
 from evatui.kernel.registry.migrations import Migrations
@@ -23,6 +23,14 @@ from evatui.kernel.registry.together import alone
 from evatui.kernel.storage.history import ABSENT, History
 
 __all__ = ["Entering"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """What was recorded of a version before it serves: the grant, and the row of its service."""
+
+    given: Given | None = None
+    serving: int | None = None
 
 
 class Entering:
@@ -75,7 +83,7 @@ class Entering:
         if not order.stands:
             self._registry.attempts.forget(capability, order.actor)
             return Ended()
-        now, serving = await asyncio.to_thread(self._pass, order, name, beside)
+        now, entry = await asyncio.to_thread(self._pass, order, name, beside)
         if now.held and not order.by_hand and order.stands:
             self._registry.attempts.hold(capability, candidate, now, order.actor)
             return Ended(held=now)
@@ -83,8 +91,8 @@ class Entering:
         try:
             took_effect = await order.slot.take_effect(self._move(order, program, name, now, beside))
         finally:
-            if not took_effect and serving is not None:
-                await asyncio.to_thread(self._keeping.withdraw, serving)
+            if not took_effect:
+                await asyncio.to_thread(self._withdraw, capability.id, entry)
         if not took_effect:
             self._registry.attempts.forget(capability, order.actor)
             return Ended()
@@ -104,22 +112,28 @@ class Entering:
             capability, candidate, program, name, order.actor, trial, stands=lambda: order.stands
         )
 
-    def _pass(self, order: Order, name: GenerationId, beside: bool) -> tuple[Ruling, int | None]:
+    def _pass(self, order: Order, name: GenerationId, beside: bool) -> tuple[Ruling, _Entry]:
         """Blocking. The ruling of now; where it lets the version into service, that is recorded, and it kept, first.
 
-        And the record of its service, to be withdrawn where it is overtaken at the last moment.
+        And what was recorded, to be withdrawn where it is overtaken at the last moment.
         """
-        capability, candidate, serving = order.capability, order.candidate, None
+        capability, candidate, entry = order.capability, order.candidate, _Entry()
         now = self._gate.rule_again(candidate, order.ruling)
         if order.by_hand or not now.held:
-            self._gate.serves(candidate, now.policy, name, in_place=order.by_hand and not order.fresh)
-            if not beside:
-                serving = self._keeping.keep(candidate, name)
+            given = self._gate.serves(candidate, now.policy, name, in_place=order.by_hand and not order.fresh)
+            entry = _Entry(given, None if beside else self._keeping.keep(candidate, name))
             window_s = now.policy.settings["rollback"]["window_s"]
             self._probations.enters(capability.id, candidate.digest, name.number, window_s, new=_replaces(order))
         if not order.by_hand and not now.held and ABSENT in capability.quarantined:
             self._history.quarantine(capability.id, [], [ABSENT])
-        return now, serving
+        return now, entry
+
+    def _withdraw(self, capability_id: str, entry: _Entry) -> None:
+        """Blocking."""
+        if entry.given is not None:
+            self._gate.withdraw(capability_id, entry.given)
+        if entry.serving is not None:
+            self._keeping.withdraw(entry.serving)
 
 
 def _replaces(order: Order) -> bool:

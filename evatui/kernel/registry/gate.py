@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Collection, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from evatui.kernel.admission.codes import diagnose
@@ -27,9 +27,22 @@ from evatui.kernel.registry.ruling import Ruling
 from evatui.kernel.registry.trust import Part, Trust, part_of
 from evatui.kernel.storage.grant_book import Approval, GrantBook
 
-__all__ = ["Gate"]
+__all__ = ["Gate", "Given"]
 
 _MAX_DIFFERENCES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A grant on record under ``row``, and what was the last one of its id before: its text, and the generation.
+
+    ``due`` is the approval, by id and digest, that took effect with it, where that was overdue.
+    """
+
+    row: int
+    before: str | None
+    number: int | None
+    due: tuple[str, str] | None
 
 
 class Gate:
@@ -57,8 +70,7 @@ class Gate:
 
     def load(self) -> None:
         for key, (number, text) in self._book.last_grants().items():
-            self._note(key, text)
-            self._given[key] = number
+            self._note(key, text, number)
         self._approvals = self._book.approvals()
         self.trust.load()
 
@@ -84,32 +96,44 @@ class Gate:
             return ruling
         return self._rule(candidate, ruling.policy, ruling.providers)
 
-    def serves(self, candidate: Candidate, policy: Policy, name: GenerationId, *, in_place: bool = False) -> None:
-        """Records what a version is granted, before it goes into service.
+    def serves(
+        self, candidate: Candidate, policy: Policy, name: GenerationId, *, in_place: bool = False
+    ) -> Given | None:
+        """Records what a version is granted, before it goes into service; what is new of it is for `withdraw`.
 
         ``in_place`` of what the disk holds, which waits: that what serves is trusted says nothing about the other.
         """
-        self._overdue.discard((candidate.id, candidate.terms))
-        grant = Grant.of(candidate)
-        text = grant.text()
-        if (self._grants.get(candidate.id), self._given.get(candidate.id)) != (text, name.number):
+        grant, given, due = Grant.of(candidate), None, (candidate.id, candidate.terms)
+        text, before, number = grant.text(), self._grants.get(candidate.id), self._given.get(candidate.id)
+        if (before, number) != (text, name.number):
             documents = {
                 grant.input: document_of(candidate.input.document),
                 grant.output: document_of(candidate.output.document),
             }
-            self._book.record(candidate.id, name.number, text, documents, self._clock.now())
-            self._note(candidate.id, text)
-            self._given[candidate.id] = name.number
+            row = self._book.record(candidate.id, name.number, text, documents, self._clock.now())
+            given = Given(row, before, number, due if due in self._overdue else None)
+            self._note(candidate.id, text, name.number)
+        self._overdue.discard(due)
         part = part_of(candidate, policy)
         if part is not None and not in_place:
             self.trust.serves(part, self._clock.now())
+        return given
 
-    def _note(self, key: str, text: str) -> None:
+    def withdraw(self, capability_id: str, given: Given) -> None:
+        """It never served: what the next one is held against is the grant before."""
+        self._book.withdraw(given.row)
+        self._note(capability_id, given.before, given.number)
+        self._overdue |= {given.due} if given.due is not None else set()
+
+    def _note(self, key: str, text: str | None, number: int | None) -> None:
         with self._noting:  # several ids may come to provide one name in the same moment, each on a thread of its own
-            before = self._grants.get(key)
-            for name in _folded(before) if before is not None else ():
+            for name in _folded(self._grants.get(key)):
                 self._offers[name] = self._offers[name] - {key}
-            self._grants[key] = text
+            if text is not None and number is not None:  # in one step: others read meanwhile
+                self._grants[key], self._given[key] = text, number
+            else:
+                self._grants.pop(key, None)
+                self._given.pop(key, None)
             for name in _folded(text):
                 self._offers[name] = self._offers.get(name, frozenset()) | {key}
 
@@ -212,9 +236,9 @@ class Gate:
         return found
 
 
-def _folded(grant: str) -> frozenset[str]:
+def _folded(grant: str | None) -> frozenset[str]:
     """The names that a grant lets its id provide, as they are compared."""
-    return frozenset(map(fold, json.loads(grant)["names"]))
+    return frozenset(map(fold, json.loads(grant)["names"])) if grant is not None else frozenset()
 
 
 def _covering(approval: Approval | None, weighed: Weighed) -> Approval | None:

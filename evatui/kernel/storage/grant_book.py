@@ -53,14 +53,23 @@ class GrantBook:
 
     def record(
         self, capability_id: str, generation: int, given: str, documents: Mapping[str, str], at: dt.datetime
-    ) -> None:
-        """From now on ``given`` is the last grant of the id; ``documents`` (schemas, by digest) are kept beside it."""
+    ) -> int:
+        """From now on ``given`` is the last grant of the id; ``documents`` (schemas, by digest) are kept beside it.
+
+        The row is for `withdraw`.
+        """
         with self._database.transaction() as rows:
             rows.executemany("INSERT OR IGNORE INTO documents (digest, document) VALUES (?, ?)", documents.items())
-            rows.execute(
-                "INSERT INTO grants (capability_id, generation, given, at) VALUES (?, ?, ?, ?)",
+            made = rows.execute(
+                "INSERT INTO grants (capability_id, generation, given, at) VALUES (?, ?, ?, ?) RETURNING seq",
                 (capability_id, generation, given, rfc3339(at)),
-            )
+            ).fetchone()
+        return int(made[0])
+
+    def withdraw(self, grant: int) -> None:
+        """It was not given after all: the one before it is the last again."""
+        with self._database.transaction() as rows:
+            rows.execute("DELETE FROM grants WHERE seq = ?", (grant,))
 
     def document(self, digest: str) -> str | None:
         with self._database.transaction() as rows:
