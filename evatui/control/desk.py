@@ -252,8 +252,13 @@ class Desk:
         return _plan_json(await self._runtime.reloader.plan(read_ids(params)))
 
     async def _reload(self, params: Params, actor: Actor) -> dict[str, Any]:
-        ids = read_ids(params)
-        plan = await self._runtime.reloader.run(actor=actor, explicit=True, ids=ids, expected=read_text(params, "plan"))
+        plan = await self._runtime.reloader.run(
+            actor=actor,
+            explicit=True,
+            ids=read_ids(params),
+            expected=read_text(params, "plan"),
+            if_generation=read_text(params, "if_generation"),
+        )
         return _plan_json(plan)
 
     async def _approve(self, params: Params, actor: Actor) -> dict[str, Any]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from evatui.kernel.model.errors import CallFailed, ErrorKind
 from evatui.kernel.model.lifecycle import State
+from evatui.kernel.registry.keeping import Keeping
 from tests.runtime.conftest import ANN, call
 from tests.support.waiting import until
 from tests.support.workspaces import SCRIPT, save, tool, write
@@ -53,6 +55,7 @@ async def test_a_drain_past_its_deadline_cuts_the_call_and_says_which_generation
 
 async def test_rollback_serves_the_former_version_and_does_not_reload_the_bad_one(start, workspace: Path) -> None:
     runtime = await start()
+    await runtime.watch.close()
     first = runtime.table.active["greet"].name
     await updated(runtime, workspace, SCRIPT.replace("one", "two"))
     receipt = await runtime.operations.rollback("greet", ANN)
@@ -80,6 +83,31 @@ async def test_a_target_that_moved_is_not_touched(start, workspace: Path) -> Non
         await runtime.operations.drain("greet", ANN, if_generation=seen)
     assert refused.value.error.kind is ErrorKind.CONFLICT
     assert (await call(runtime)).response.ok
+
+
+async def test_a_target_that_moves_during_the_order_is_not_touched(
+    start, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runtime = await start()
+    first = runtime.table.active["greet"].name.short
+    await updated(runtime, workspace, SCRIPT.replace("one", "two"))
+    second = runtime.table.active["greet"].name.short
+    save(workspace, "capabilities/tools/greet.lua", SCRIPT.replace("one", "three"))
+    with pytest.raises(CallFailed) as refused:
+        await runtime.reloader.run(actor=ANN, explicit=True, ids=("greet",), if_generation=first)
+    assert refused.value.error.kind is ErrorKind.CONFLICT
+
+    async def slowly(*arguments: Any) -> None:
+        await runtime.reloader.run(actor=ANN, explicit=True)
+        await quarantine(*arguments)
+
+    quarantine = Keeping.quarantine
+    monkeypatch.setattr(Keeping, "quarantine", slowly)
+    with pytest.raises(CallFailed, match="changed under you") as refused:
+        await runtime.operations.rollback("greet", ANN, if_generation=second)
+    assert refused.value.error.kind is ErrorKind.CONFLICT
+    assert (await call(runtime)).response.result["by"] == "three"
+    assert not runtime.registry.capabilities["greet"].quarantined
 
 
 async def test_nothing_to_roll_back_to_is_said_so(start) -> None:

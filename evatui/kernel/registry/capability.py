@@ -126,6 +126,10 @@ class Capability:
         """What takes calls: ``active``, then the canary."""
         return tuple(generation for generation in (self.active, self.canary) if generation is not None)
 
+    def serves_as(self, name: str) -> bool:
+        """Does the generation with this id or number serve, or is it tried out?"""
+        return any(name in (serving.name.id, serving.name.short) for serving in self.serving)
+
     @property
     def generations(self) -> tuple[Generation, ...]:
         """Those that hold Lua states: what drains, then what serves."""

@@ -151,7 +151,9 @@ class Operations:
         await self._keeping.quarantine(capability, bad_ones, source, actor)
         self._registry.capability(capability.id, candidate.path if gone else capability.path)
         try:
-            name = await self._restoring.serve(capability, kept, candidate, actor, own_state=own_state)
+            name = await self._restoring.serve(
+                capability, kept, candidate, actor, own_state=own_state, if_generation=if_generation
+            )
         except CallFailed:
             capability.gone = gone
             await self._keeping.quarantine(capability, before, source, actor)

@@ -30,7 +30,8 @@ class Ended:
 class Order:
     """``ticket`` is the capability's ``wanted`` as long as nothing overtook it, None where an operator ordered it;
     ``fresh``: as a new generation, also where the same bytes had one; ``slot`` is its part of a set of changes;
-    ``own_state``: it finds what it stored itself, and nothing is carried over to it."""
+    ``own_state``: it finds what it stored itself, and nothing is carried over to it; ``instead_of`` is the name of what
+    it may take the place of, None where that may be anything."""
 
     capability: Capability
     candidate: Candidate
@@ -40,6 +41,7 @@ class Order:
     fresh: bool
     slot: Slot
     own_state: bool = False
+    instead_of: str | None = None
 
     @property
     def by_hand(self) -> bool:
@@ -48,5 +50,7 @@ class Order:
 
     @property
     def stands(self) -> bool:
-        """Is it wanted still? What an operator ordered is, while the capability is there."""
-        return not self.capability.gone and (self.by_hand or self.ticket == self.capability.wanted)
+        """Is it wanted still? What an operator ordered is, while the capability is there and serves what was meant."""
+        if self.capability.gone or not (self.by_hand or self.ticket == self.capability.wanted):
+            return False
+        return self.instead_of is None or self.capability.serves_as(self.instead_of)

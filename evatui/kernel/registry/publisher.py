@@ -91,8 +91,10 @@ class Publisher:
         *,
         fresh: bool,
         own_state: bool,
+        instead_of: str | None,
     ) -> Ended:
-        """Serves an earlier version, as a new generation where ``fresh``. What the disk holds does not overtake it.
+        """Serves an earlier version, as a new generation where ``fresh``. What the disk holds does not overtake it, but
+        comes before it where it is to serve ``instead_of`` a certain generation.
 
         It served before, so what it may do was somebody's decision already: it waits for no other. But trust that
         was revoked is not given back by the way: raises `CallFailed` ``PolicyDenied`` where it is missing.
@@ -103,7 +105,8 @@ class Publisher:
             raise failure(ErrorKind.POLICY_DENIED, message)
         capability.wanted += 1
         slot = alone(self._registry.commit)
-        return await self._bring_up(Order(capability, candidate, ruling, actor, None, fresh, slot, own_state))
+        order = Order(capability, candidate, ruling, actor, None, fresh, slot, own_state, instead_of)
+        return await self._bring_up(order)
 
     def brings(self, capability: Capability) -> bool:
         """Is a version of it on its way in?"""

@@ -85,8 +85,7 @@ class Receipts:
 
 def guard(capability: Capability, if_generation: str | None) -> None:
     """Raises `CallFailed` ``Conflict`` where ``if_generation`` neither serves any more nor is tried out."""
-    names = {name for serving in capability.serving for name in (serving.name.id, serving.name.short)}
-    if if_generation is not None and if_generation not in names:
+    if if_generation is not None and not capability.serves_as(if_generation):
         serving = " and ".join(serving.name.short for serving in capability.serving) or "nothing"
         raise failure(
             ErrorKind.CONFLICT,

@@ -20,6 +20,7 @@ from evatui.kernel.registry.examples import Examples
 from evatui.kernel.registry.looking import Looking
 from evatui.kernel.registry.plan import BY_HAND, FROZEN, Change, plan_digest
 from evatui.kernel.registry.publisher import Publisher
+from evatui.kernel.registry.receipt import guard
 from evatui.kernel.registry.registry import Registry
 from evatui.kernel.registry.scan import Scan
 from evatui.kernel.registry.trying import Trying
@@ -92,14 +93,16 @@ class Reloader:
         explicit: bool = False,
         ids: Sequence[str] = (),
         expected: str | None = None,
+        if_generation: str | None = None,
     ) -> Plan:
         """Applies what the disk holds, all of it read again. Waits for every publish, not for the drains that follow.
 
         What is sound takes effect together. ``expected`` is the digest of a plan: raises `CallFailed` ``Conflict``
-        where the disk has moved since. A defect of the kernel itself is raised once all others have ended.
+        where the disk has moved since, or where ``if_generation`` is none of what serves as ``ids`` by now. A defect of
+        the kernel itself is raised once all others have ended.
         """
         await self.before_look()
-        digest, changes, work = await self._look(None, actor, explicit, ids, expected)
+        digest, changes, work = await self._look(None, actor, explicit, ids, expected, if_generation)
         ended = dict(zip(work, await _all(work.values()), strict=True))
         return Plan(digest, tuple(ended.get(change.key, change) for change in changes), True)
 
@@ -160,7 +163,13 @@ class Reloader:
             self._registry.journal.defect("reload", error)
 
     async def _look(
-        self, changed: frozenset[str] | None, actor: Actor, explicit: bool, ids: Sequence[str], expected: str | None
+        self,
+        changed: frozenset[str] | None,
+        actor: Actor,
+        explicit: bool,
+        ids: Sequence[str],
+        expected: str | None,
+        if_generation: str | None = None,
     ) -> tuple[str, list[Change], dict[str, asyncio.Task[Change]]]:
         async with self._turn:
             look = await self._looking.at_all(changed, explicit=explicit, still=self._still)
@@ -168,6 +177,9 @@ class Reloader:
             digest = plan_digest(changes, scan.policy.epoch)
             if expected is not None and expected != digest:
                 raise failure(ErrorKind.CONFLICT, "the disk or the registry moved since the plan was made")
+            for change in changes if if_generation is not None else ():
+                if (capability := self._registry.capabilities.get(change.key)) is not None:
+                    guard(capability, if_generation)
             self._tell_policy(scan, actor)
             self._warden.follow(scan.policy)
             self.policy, self.problems, self.idle = scan.policy, scan.problems, scan.idle

@@ -16,6 +16,7 @@ from evatui.kernel.registry.capability import KEPT_FOR_ROLLBACK, Capability, Kep
 from evatui.kernel.registry.gate import Gate
 from evatui.kernel.registry.generation import GenerationId
 from evatui.kernel.registry.publisher import Publisher
+from evatui.kernel.registry.receipt import guard
 from evatui.kernel.registry.registry import Registry
 from evatui.kernel.registry.reload import Reloader
 from evatui.kernel.storage.content_store import ContentLost, ContentStore
@@ -77,16 +78,26 @@ class Restoring:
         *,
         fresh: bool = True,
         own_state: bool = False,
+        if_generation: str | None = None,
     ) -> GenerationId:
         """What serves now: a new generation where ``fresh``, else the one that it was.
 
         With ``own_state`` it finds what it stored itself, also where what serves has state of another schema.
 
-        Raises `CallFailed` ``Conflict`` where the kept version could not be loaded.
+        Raises `CallFailed` ``Conflict`` where the kept version could not be loaded, or ``if_generation`` serves no more
+        at the switch.
         """
-        policy = self._policy()
-        ended = await self._publisher.bring_back(capability, candidate, policy, actor, fresh=fresh, own_state=own_state)
+        ended = await self._publisher.bring_back(
+            capability,
+            candidate,
+            self._policy(),
+            actor,
+            fresh=fresh,
+            own_state=own_state,
+            instead_of=if_generation,
+        )
         if ended.name is None:
+            guard(capability, if_generation)
             refused = ended.rejected
             why = f"does not load any more: {refused.diagnostics[0].message}" if refused else "was not wanted any more"
             raise failure(ErrorKind.CONFLICT, f"{kept.name.short} of {capability.id} {why}")
