@@ -190,9 +190,15 @@ def test_one_broken_file_breaks_the_policy_and_the_last_valid_one_stays() -> Non
     assert load_policy([], valid).policy.grants == ()
 
 
-def test_what_the_other_files_deny_or_limit_holds_where_no_policy_was_ever_valid() -> None:
+@pytest.mark.parametrize("broken", ["of another file", "in another section"])
+def test_what_is_valid_of_it_denies_or_limits_where_no_policy_was_ever_valid(broken: str) -> None:
     strict = "version: 1\ndeny: {ids: [bad]}\nceilings: {timeout_ms: 1000, concurrency: 99}\ntrusted_sources: [user]\n"
-    files = [source("capabilities/policies/strict.yaml", strict), source("capabilities/policies/b.yaml", "version: [")]
+    if broken == "of another file":
+        more = [source("capabilities/policies/b.yaml", "version: [")]
+    else:
+        strict = strict.replace("ids: [bad]", "ids: [bad, 7], kind: [x]") + "audit: {log_input: loud}\nversoin: 1\n"
+        more = []
+    files = [source("capabilities/policies/strict.yaml", strict), *more]
     policy = load_policy(files, load_policy([], None).policy).policy
     assert (policy.valid, policy.grants) == (False, ())
     assert policy.deny.id("bad")
@@ -201,7 +207,7 @@ def test_what_the_other_files_deny_or_limit_holds_where_no_policy_was_ever_valid
     (layer,) = policy.layers
     assert layer.deny_place("ids", "bad") == "capabilities/policies/strict.yaml:2"
     assert layer.place("ceilings.timeout_ms") == "capabilities/policies/strict.yaml:3"
-    assert layer.place("ceilings.concurrency") == "default"
+    assert layer.place("ceilings.concurrency") == layer.place("audit.log_input") == "default"
 
 
 def test_a_broken_policy_is_not_blamed_where_the_one_in_force_suffices(layout: Layout) -> None:

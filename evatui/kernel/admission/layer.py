@@ -156,8 +156,8 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class PolicyFile:
-    """A valid file: ``stated`` is what it says, without defaults; ``grant_lines`` are the lines of its grants,
-    ``lines`` those of its other rules, by their dotted paths."""
+    """A file: ``stated`` is what it says, as far as that is valid, without defaults; ``grant_lines`` are the lines of
+    its grants, ``lines`` those of its other rules, by their dotted paths."""
 
     path: str
     digest: str
@@ -180,8 +180,8 @@ def make_layer(name: LayerName, files: Iterable[PolicyFile]) -> Layer:
 
 
 def closed_layer(name: LayerName, epoch: str, files: Iterable[PolicyFile] = ()) -> Layer:
-    """Where not all files were ever valid at once: grants nothing, and is no wider than the defaults or than any of
-    the valid ``files``."""
+    """Where not all files were ever valid at once: grants nothing, and is no wider than the defaults or than what is
+    known of any of the ``files``."""
     known = tuple(files)
     settings = POLICY.met(POLICY.complete({}), POLICY.complete(_pooled(known)))
     return _layer(name, epoch, (), settings, _places(known, settings), valid=False)

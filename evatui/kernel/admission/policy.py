@@ -43,7 +43,7 @@ def load_policy(
     """The workspace's ``files``, pooled, and the ``operator``'s file, where there is one.
 
     If a file of a layer is broken, that layer of ``previous`` stays in force; without a valid one, it grants nothing,
-    and what the other files deny or limit holds.
+    and what the other files, and the sound sections of the broken one, deny or limit holds.
     """
     before = {layer.name: layer for layer in previous.layers} if previous else {}
     layers: list[Layer] = []
@@ -64,7 +64,7 @@ def _load_layer(
     problems: list[Diagnostic],
 ) -> Layer:
     found: list[Diagnostic] = []
-    valid: list[PolicyFile] = []
+    sound: list[PolicyFile] = []
     trees: list[Node] = []
     for file in files:
         if isinstance(file, FileProblem):
@@ -77,22 +77,23 @@ def _load_layer(
             found += map(_unreadable, problem.diagnostics)
             continue
         report = Report(document, POLICY_FAULTS)
-        stated = _read(document, report)
+        stated, tree = _read(document, report), document.tree
         found += report.found
         if stated is not None:
-            tree = document.tree
             trees.append(tree)
-            valid.append(PolicyFile(file.path, file.digest, stated, _grant_lines(tree), dict(_rule_lines(tree))))
+        known = stated if stated is not None else _sound(document)
+        lines = {rule: line for rule, line in _rule_lines(tree) if rule.partition(".")[0] in known}
+        sound.append(PolicyFile(file.path, file.digest, known, _grant_lines(tree), lines))
     found += _contradictions(trees)
     previous = before.get(name)
     if not found:
-        layer = make_layer(name, valid)
+        layer = make_layer(name, sound)
         return previous if previous is not None and previous.epoch == layer.epoch else layer
     texts = {file.path: file.data for file in files if isinstance(file, SourceFile)}
     problems += render_all(found, texts)
     if previous is not None and previous.valid and previous.epoch != _NO_FILES:
         return previous
-    return closed_layer(name, _epoch(files), valid)
+    return closed_layer(name, _epoch(files), sound)
 
 
 def _read(document: Document, report: Report) -> dict[str, object] | None:
@@ -101,6 +102,18 @@ def _read(document: Document, report: Report) -> dict[str, object] | None:
         return None
     stated: dict[str, object] = POLICY.read(document.value, (), report)
     return None if report.failed else stated
+
+
+def _sound(document: Document) -> dict[str, object]:
+    """The sections of a broken file that are valid each by itself; of ``deny``, each entry that is."""
+    written = document.value if isinstance(document.value, dict) else {}
+    sound: dict[str, object] = {}
+    for section, value in written.items():
+        report = Report(document, POLICY_FAULTS)
+        stated: dict[str, object] = POLICY.read({"version": 1, section: value}, (), report)
+        if section == "deny" or not report.failed:
+            sound[section] = stated[section]
+    return sound
 
 
 def _unreadable(problem: Diagnostic) -> Diagnostic:
