@@ -5,14 +5,18 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+import pytest
+
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.lifecycle import State
 from tests.runtime.conftest import ANN, call
 from tests.runtime.waiting_calls import held_call, let_go, patient, save_version, serves
 from tests.support.waiting import until
-from tests.support.workspaces import save
+from tests.support.workspaces import EVERYTHING, save, tool, write
 
 MANIFEST = "capabilities/patient.yaml"
+POLICY = "capabilities/policies/default.yaml"
+ASK = 'ctx.host.call_tool{capability = "test.%s", payload = {}}'
 
 
 async def test_a_long_call_ends_on_the_version_it_began_on_while_the_new_one_serves(start, workspace: Path) -> None:
@@ -84,3 +88,26 @@ async def test_neither_a_reload_nor_a_refused_one_frees_or_adds_a_slot(start, wo
     save(workspace, MANIFEST, wider)
     assert (await waiting).response.result == {"by": "two"}
     assert (await let_go(runtime, "go", running)).response.result == {"by": "one"}
+
+
+@pytest.mark.parametrize("goes", ["deleted", "replaced"])
+async def test_what_is_deleted_answers_the_calls_of_those_that_leave_with_it(start, workspace: Path, goes: str) -> None:
+    """By way of one in the middle, which is deleted as well and has no call yet."""
+    patient(workspace, permissions="{adapters: {capabilities: [test.middle]}}")
+    script = workspace / "capabilities/tools/patient.lua"
+    script.write_text(script.read_text().replace('{ok = true, result = {by = "one"}}', ASK % "middle"))
+    middle = f"function invoke(ctx, request) return {ASK % 'leaf'} end"
+    write(workspace, tool("middle", middle, permissions="{adapters: {capabilities: [test.leaf]}}"))
+    write(workspace, {**tool("leaf", 'function invoke() return {ok = true, result = "leaf"} end'), POLICY: EVERYTHING})
+    runtime = await start()
+    await runtime.watch.close()
+    held, idle = await held_call(runtime, "go"), [runtime.registry.capabilities[key] for key in ("middle", "leaf")]
+    for name in ("middle", "leaf", *(["patient"] if goes == "deleted" else [])):
+        (workspace / f"capabilities/{name}.yaml").unlink()
+    if goes == "replaced":
+        write(workspace, tool("patient", "function invoke() return {ok = true} end"))
+    await runtime.reloader.run()
+    assert (await call(runtime, "test.leaf", {})).response.error.kind is ErrorKind.NOT_FOUND
+    assert [capability.state for capability in idle] == [State.DRAINING] * 2
+    assert (await let_go(runtime, "go", held)).response.result == "leaf"
+    await until(lambda: [capability.state for capability in idle] == [State.UNREGISTERED] * 2)

@@ -29,7 +29,7 @@ from evatui.kernel.registry.interpret import interpret
 from evatui.kernel.registry.payload import admitted, handed
 from evatui.kernel.registry.registry import Registry
 from evatui.kernel.registry.rollout.tally import Sample
-from evatui.kernel.registry.router import pick, route, unserved
+from evatui.kernel.registry.router import pick, unserved
 
 __all__ = ["MAX_DEPTH", "Calls"]
 
@@ -126,15 +126,16 @@ class Calls:
         request, registry = flight.request, self._registry
         if self.ending and not request.ancestors:
             raise failure(ErrorKind.UNAVAILABLE, "the runtime ends", retryable=True, reason="runtime_ends")
-        found = route(registry.table, request)
-        if found is None:
+        answering = registry.answering(request)
+        if answering is None:
             raise registry.absent(request)
+        found = answering.manifest.id
         flight.capability = capability = registry.capabilities[found]
         if len(request.ancestors) >= MAX_DEPTH:
             raise failure(ErrorKind.CONCURRENCY_LIMITED, f"calls are nested {MAX_DEPTH} deep: {found} refused")
         if request.request_id in self.flights:
             raise failure(ErrorKind.CONFLICT, "a call with this request id is in flight")
-        limit_ms = registry.table.active[found].candidate.manifest.limits.timeout_ms
+        limit_ms = answering.manifest.limits.timeout_ms
         asked_ms = limit_ms if request.timeout_ms is None else min(limit_ms, request.timeout_ms)
         flight.deadline = min(flight.started + asked_ms / 1000, request.deadline or math.inf)
         self.flights[request.request_id] = flight
@@ -158,7 +159,9 @@ class Calls:
     def _pinned(self, capability: Capability, flight: Flight) -> Generation:
         """The generation that the call stays on to its end."""
         generation, _ = pick(self._registry.table, capability.id, flight.request, self._workspace)
-        if generation is None:
+        if generation is None and capability.gone:
+            generation = self._registry.answering(flight.request)
+        if generation is None or generation.manifest.id != capability.id:
             raise unserved(capability)
         gate = generation.manifest.runtime_gate
         if gate is not None:

@@ -9,10 +9,11 @@ from evatui.kernel.admission.verdict import Candidate, Rejection
 from evatui.kernel.lua.engine import LoadedProgram
 from evatui.kernel.model.lifecycle import State
 from evatui.kernel.model.manifest import Manifest
+from evatui.kernel.model.permissions import covers_name
 from evatui.kernel.registry.occupancy import Occupancy
 from evatui.kernel.registry.rollout.tally import Tally
 
-__all__ = ["Generation", "GenerationId"]
+__all__ = ["Generation", "GenerationId", "may_call"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,3 +67,9 @@ class Generation:
     @property
     def in_flight(self) -> int:
         return self.inside.count
+
+
+def may_call(caller: Generation, called: Generation) -> bool:
+    """Does the manifest of the one ask for a name that the other provides?"""
+    asked = caller.manifest.permissions.adapters.capabilities
+    return any(covers_name(pattern, name) for pattern in asked for name in called.manifest.provides)

@@ -15,7 +15,7 @@ from evatui.kernel.records.codes import Code, Outcome
 from evatui.kernel.registry.capability import Attempt, Capability, Past
 from evatui.kernel.registry.cut import MOST_NAMED, Cut, Drained
 from evatui.kernel.registry.edges import Edges
-from evatui.kernel.registry.generation import Generation
+from evatui.kernel.registry.generation import Generation, may_call
 from evatui.kernel.registry.journal import Journal
 
 __all__ = ["Leaving"]
@@ -94,6 +94,9 @@ class Leaving:
             drained = Drained(generation.program.kill(ErrorKind.CANCELLED), who)
             self.cut += drained.cut
             await generation.inside.empty()
+        while capability.gone and (callers := self._callers(generation)):
+            await callers[0].inside.empty()
+        await generation.inside.empty()
         generation.program.close()
         self._edges.move_generation(capability, generation, end, actor, reason)
         capability.draining.remove(generation)
@@ -108,6 +111,16 @@ class Leaving:
             capability.since = self._journal.at()
         self._tell_ended(capability, generation.name.id, actor, drained, published, beside)
         return drained
+
+    def _callers(self, generation: Generation) -> list[Generation]:
+        """What drains too, and has calls that may still come to this one: what left together is not torn apart."""
+        leaving = [one for one, task in self._leaves.items() if one is not generation and not task.done()]
+        found, reached = [generation], 0
+        while reached < len(found):
+            called = found[reached]
+            found += [one for one in leaving if one not in found and may_call(one, called)]
+            reached += 1
+        return [one for one in found[1:] if one.in_flight]
 
     def _tell_ended(
         self,

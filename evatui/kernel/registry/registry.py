@@ -33,7 +33,7 @@ from evatui.kernel.registry.limiter import Limiter
 from evatui.kernel.registry.move import Move
 from evatui.kernel.registry.refusals import Refusals
 from evatui.kernel.registry.rollout.trial import Trial
-from evatui.kernel.registry.router import absent
+from evatui.kernel.registry.router import absent, answers, route
 from evatui.kernel.registry.table import EMPTY_TABLE, Table
 from evatui.kernel.registry.trail import Trail
 
@@ -63,6 +63,15 @@ class Registry:
         self.edges = Edges(self.trail, journal, lambda: self.on_change())
         self.attempts = Attempts(self.edges, journal, refusals, lambda: self.on_change())
         self.leaving = Leaving(self.edges, journal, clock)
+
+    def answering(self, request: CallRequest) -> Generation | None:
+        """Who answers by now: who serves, before its canary, or else who was deleted and drains, for a call of one that
+        was in flight then."""
+        found = route(self.table, request)
+        if found is not None:
+            return self.table.active[found]
+        gone = (c for c in self.capabilities.values() if c.gone and c.draining) if request.ancestors else ()
+        return next((one for capability in gone for one in capability.draining if answers(one, request)), None)
 
     def absent(self, request: CallRequest) -> CallFailed:
         """Why nothing answers."""

@@ -17,7 +17,7 @@ from evatui.kernel.registry.generation import Generation
 from evatui.kernel.registry.rollout.cohort import place
 from evatui.kernel.registry.table import Table
 
-__all__ = ["absent", "may_answer", "pick", "route", "unserved"]
+__all__ = ["absent", "answers", "may_answer", "pick", "route", "unserved"]
 
 _OPERATORS = frozenset({CallerType.USER, CallerType.CLI, CallerType.MCP})
 """They may call an MCP handler by the name of its tool; which ones an MCP client may is decided before."""
@@ -58,6 +58,11 @@ def may_answer(key: str, request: CallRequest) -> bool:
     if request.provider is not None and key != request.provider:
         return False
     return request.providers is None or any(covers_name(pattern, key) for pattern in request.providers)
+
+
+def answers(generation: Generation, request: CallRequest) -> bool:
+    """Does it provide the name, to this caller?"""
+    return may_answer(generation.manifest.id, request) and _gives(generation.manifest, request)
 
 
 def _handlers(table: Table, request: CallRequest) -> tuple[str, ...]:
