@@ -51,5 +51,7 @@ def among(word: str, patterns: Sequence[str] | None) -> bool:
 
 
 def taken(word: str, patterns: Sequence[str]) -> bool:
+    if not patterns:
+        return False
     folded = fold(word)
     return any(covers_glob(fold(pattern), folded) for pattern in patterns)

@@ -79,9 +79,12 @@ class Visit(Tree):
         if time.monotonic() - self._since > _HELD_S or len(self._held) >= _MAX_HELD:
             self.close()
             self._since = time.monotonic()
+        held = self._held.get(folder)
+        if held is not None and is_plain(name):
+            return held, name
         if not folder or not is_plain(path):
             return None, name
-        return self._held.get(folder) or self._hold(folder), name
+        return held or self._hold(folder), name
 
     def _hold(self, path: str) -> _Held | None:
         try:
