@@ -9,6 +9,7 @@ from evatui.kernel.model.diagnostic import Diagnostic
 __all__ = [
     "Extensions",
     "LayerRow",
+    "PluginHookRow",
     "PluginRow",
     "PluginTaskRow",
     "PluginToolRow",
@@ -87,14 +88,26 @@ class PluginToolRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PluginHookRow:
+    """``state`` is ``armed``, ``disabled`` after three failures in a row, ``never fired`` where its event does not come
+    here, or ``off`` while its plugin does not serve. ``tools`` are patterns, none for all."""
+
+    event: str
+    command: str
+    tools: tuple[str, ...]
+    state: str
+    failures: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PluginRow:
     """What a name stands for.
 
     ``signed`` is ``signed``, ``unsigned`` or ``unknown_key``. ``state`` says how its provider stands, ``held`` where it
     waits for trust, and is empty where there is none; ``reason`` why it cannot be used at all, empty where it can:
     ``missing`` (in ``missing``, in words), ``policy_denied`` or ``signature_invalid``. ``stale``: the disk holds
-    something that is refused by now, and this goes on. ``hooks`` are the events that it wants to hear of, ``servers``
-    how many MCP servers it brings along.
+    something that is refused by now, and this goes on. ``servers`` is how many MCP servers it brings
+    along.
     """
 
     name: str
@@ -112,7 +125,7 @@ class PluginRow:
     location: str
     digest: str
     tools: tuple[PluginToolRow, ...]
-    hooks: tuple[str, ...]
+    hooks: tuple[PluginHookRow, ...]
     servers: int
     network: bool
     stale: bool

@@ -9,11 +9,13 @@ from evatui.adapters.plugin_tasks import PluginTask
 from evatui.control.extensions import (
     Extensions,
     LayerRow,
+    PluginHookRow,
     PluginRow,
     PluginTaskRow,
     PluginToolRow,
     RefusedPluginRow,
 )
+from evatui.extensions.hooks.armed import armed_by
 from evatui.extensions.plugins.catalogue import Listed, PluginCatalogue, Refusal
 from evatui.extensions.plugins.offering import capability_of, provider_of
 from evatui.extensions.skills.local import user_local
@@ -36,12 +38,15 @@ class PluginRows:
         """``found``, with what there is of plugins."""
         known, tasks = self._runtime.plugging.catalogue.latest, self._runtime.plugging.tasks.rows
         standings = tuple(_standing(self._runtime, one) for one in known.plugins)
-        key = (found, known, tasks, standings)
+        hooks = tuple((one.armed.key, one.state, one.failures) for one in self._runtime.hooking.states)
+        key = (found, known, tasks, standings, hooks)
         if not _same(key, self._key):
             self._key = key
             self._made = replace(
                 found,
-                plugins=tuple(_row(one, *said) for one, said in zip(known.plugins, standings, strict=True)),
+                plugins=tuple(
+                    _row(self._runtime, one, *said) for one, said in zip(known.plugins, standings, strict=True)
+                ),
                 refused_plugins=tuple(_refused(one) for one in known.refused),
                 plugin_layers=_layers(self._runtime, known),
                 tasks=tuple(_task(one) for one in tasks),
@@ -59,7 +64,7 @@ def listed_plugins(runtime: Runtime) -> dict[str, Any]:
     """``{plugins, rejected, layers, tasks, problems}``."""
     known = runtime.plugging.catalogue.latest
     return {
-        "plugins": [_json(_row(one, *_standing(runtime, one))) for one in known.plugins],
+        "plugins": [_json(_row(runtime, one, *_standing(runtime, one))) for one in known.plugins],
         "rejected": [_json(_refused(one)) for one in known.refused],
         "layers": [_layer_json(one) for one in _layers(runtime, known)],
         "tasks": [one.to_json() for one in runtime.plugging.tasks.rows],
@@ -87,7 +92,7 @@ def _standing(runtime: Runtime, one: Listed) -> tuple[str, str]:
     return runtime.providers.standing(declared) if declared is not None else ("", "")
 
 
-def _row(one: Listed, state: str, detail: str) -> PluginRow:
+def _row(runtime: Runtime, one: Listed, state: str, detail: str) -> PluginRow:
     plugin, manifest = one.plugin, one.plugin.manifest
     return PluginRow(
         name=plugin.name,
@@ -115,12 +120,27 @@ def _row(one: Listed, state: str, detail: str) -> PluginRow:
             )
             for tool in manifest.tools
         ),
-        hooks=tuple(dict.fromkeys(hook.event for hook in manifest.hooks)),
+        hooks=_hooks(runtime, one),
         servers=len(manifest.mcp_servers),
         network=manifest.requires_network,
         stale=one.stale,
         shadows=tuple(clean_line(other.location) for other in one.shadows),
         diagnostics=one.diagnostics,
+    )
+
+
+def _hooks(runtime: Runtime, one: Listed) -> tuple[PluginHookRow, ...]:
+    known = {found.armed.key: found for found in runtime.hooking.states}
+    found = [(armed, known.get(armed.key)) for armed in armed_by(one.plugin)]
+    return tuple(
+        PluginHookRow(
+            event=armed.hook.event,
+            command=armed.shown,
+            tools=tuple(clean_line(pattern, 200) for pattern in armed.hook.tools),
+            state=said.state if said is not None else "off",
+            failures=said.failures if said is not None else 0,
+        )
+        for armed, said in found
     )
 
 

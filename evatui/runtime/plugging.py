@@ -58,6 +58,7 @@ class Plugging:
         self._journal = journal
         self._policy = policy
         self._adapters: tuple[Adapter, ...] = ()
+        self.on_task_ended: Callable[[PluginTask], None] = lambda task: None
         self._verified = Verified(_copies(layout, writes=writes))
         self.catalogue = Plugins(
             plugin_layers(layout, home),
@@ -110,6 +111,7 @@ class Plugging:
         self._bus.emit(f"/plugin/{what}", task.to_json(), actor=task.actor)
         if task.ended is None:
             return
+        self.on_task_ended(task)
         well = task.state == "done"
         self._journal.write(
             Code.PLUGIN_DONE if well else Code.PLUGIN_FAILED,

@@ -88,6 +88,7 @@ from evatui.kernel.workspace.files import Tree
 from evatui.kernel.workspace.home import OperatorHome
 from evatui.kernel.workspace.layout import Layout
 from evatui.kernel.workspace.lock import WorkspaceLock
+from evatui.runtime.hooking import Hooking
 from evatui.runtime.plugging import Plugging
 
 __all__ = ["Rooms"]
@@ -236,6 +237,10 @@ class Rooms:
         self.tools = Tools(self.providers, self._journal)
         self.dispatch = Dispatch(self.registry, self.calls, self.providers, clock)
         self.cancelling = Cancelling(self.dispatch, self._journal, clock)
+        self.hooking = Hooking(
+            self.providers, self.plugging.room, layout.root, audit, self._journal, self.bus, clock, self.dispatch.call
+        )
+        self.plugging.on_task_ended = self.hooking.task_ended
         self.registry.why_not = self.providers.why_not
         self.plugging.bind(self.reloader, self.providers, self._changed)
         self.approvals = Approvals(self.registry, self.reloader, self.gate, self.providers, clock)
@@ -265,7 +270,7 @@ class Rooms:
         return self.reloader.policy
 
     def call(self, request: CallRequest) -> Coroutine[Any, Any, CallReport]:
-        return self.dispatch.call(request)
+        return self.hooking.call(request)
 
     def on_change(self, notify: Callable[[], None]) -> None:
         """``notify`` is called, from any thread and often, when something happened; it must be cheap."""

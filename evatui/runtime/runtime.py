@@ -143,8 +143,8 @@ class Runtime(Rooms):
                 await self.reloader.follow(changed)
             except Exception as error:  # the next look may succeed; a watch that dies would be silence
                 self._journal.defect("reload", error)
-            self.skills.follow(changed)
             if self.layout.runtime.hot_reload and self.freezing.frozen is None:
+                self.skills.follow(changed)
                 self.plugging.catalogue.follow(changed)
 
     async def _keep(self) -> None:
@@ -206,6 +206,7 @@ class Runtime(Rooms):
         within_ms = self.layout.runtime.shutdown_timeout_ms if within_ms is None else within_ms
         cut = await self.registry.close(within_ms)
         await self.providers.close(within_ms / 1000)
+        await self.hooking.close(within_ms / 1000)
         await self.hardware.close()
         self.bus.emit("/runtime/stopped", {"cut": cut, "at": rfc3339(self.clock.now())})
         if self._watching is not None:

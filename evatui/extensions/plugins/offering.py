@@ -39,8 +39,9 @@ def capability_of(name: str, tool: str) -> str:
 
 
 def adapters_of(known: PluginCatalogue) -> tuple[Adapter, ...]:
-    """Of those that can be run and have tools."""
-    return tuple(_adapter(one) for one in known.plugins if one.available and one.plugin.manifest.tools)
+    """Of those that can be run and have tools or hooks."""
+    found = (one for one in known.plugins if one.available)
+    return tuple(_adapter(one) for one in found if one.plugin.manifest.tools or one.plugin.manifest.hooks)
 
 
 def _adapter(one: Listed) -> Adapter:
@@ -69,6 +70,8 @@ def _asks(one: Listed) -> Mapping[str, Any]:
     """What a person is told before they trust it."""
     plugin, manifest = one.plugin, one.plugin.manifest
     told: dict[str, Any] = {"runs": sorted(_programs(plugin, manifest))}
+    if manifest.hooks:
+        told["hooks"] = [f"{hook.event} {' '.join(hook.command)}" for hook in manifest.hooks]
     if manifest.requires_network:
         told["network"] = True
     if risky := {tool.name: tool.risk for tool in manifest.tools if tool.by_hand}:

@@ -97,4 +97,5 @@ def change_class(before: Adapter, after: Adapter) -> ChangeClass:
 def _asks_more(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
     """Of a program of the workspace's own: does it get, or reach, what it did not?"""
     network = after["asks"].get("network") and not before["asks"].get("network")
-    return bool(network) or not set(after["env"]) <= set(before["env"])
+    hooks = set(after["asks"].get("hooks", ())) - set(before["asks"].get("hooks", ()))
+    return bool(network or hooks) or not set(after["env"]) <= set(before["env"])
