@@ -10,7 +10,16 @@ from evatui.console.view.extensions import extension_preview, extension_rows, ex
 from evatui.console.view.ink import plain
 from evatui.control.adapter_rows import AdapterRow, ServerRow, ToolRow
 from evatui.control.client_sessions import ClientRow
-from evatui.control.extensions import Extensions, RefusedSkillRow, SkillRow
+from evatui.control.extensions import (
+    Extensions,
+    PluginHookRow,
+    PluginRow,
+    PluginTaskRow,
+    PluginToolRow,
+    RefusedPluginRow,
+    RefusedSkillRow,
+    SkillRow,
+)
 from evatui.control.snapshot import ConsoleSnapshot
 from evatui.kernel.model.diagnostic import Diagnostic, Reason, Span
 from tests.console.conftest import OpenConsole
@@ -24,6 +33,31 @@ def skill(name: str, **more: Any) -> SkillRow:
         "tools": False, "shadows": (), "diagnostics": (),
     }  # fmt: skip
     return SkillRow(name=name, **(fields | more))
+
+
+def plugin(name: str, **more: Any) -> PluginRow:
+    tool = PluginToolRow(
+        name="run", capability=f"plugin.{name}.run", description="Runs", risk="high", by_hand=True, background=True
+    )
+    fields: dict[str, Any] = {
+        "description": "Makes slides", "version": "2.0.0", "kind": "tool", "signed": "signed", "key_id": "k1",
+        "state": "up", "detail": "", "available": True, "reason": "", "missing": (), "layer": "plugins",
+        "location": f"plugins/{name}", "digest": "d1", "tools": (tool,), "hooks": (), "servers": 0, "network": True,
+        "stale": False, "shadows": (), "diagnostics": (),
+    }  # fmt: skip
+    return PluginRow(name=name, **(fields | more))
+
+
+def hook(state: str) -> PluginHookRow:
+    return PluginHookRow(event="before_tool_call", command="./check", tools=("text.*",), state=state, failures=3)
+
+
+def task(handle: str, **more: Any) -> PluginTaskRow:
+    fields: dict[str, Any] = {
+        "plugin": "slides", "version": "2.0.0", "tool": "run", "state": "running", "fraction": 0.43,
+        "message": "page 3", "began": "2026-01-31T10:00:00Z", "ended": "", "error": "",
+    }  # fmt: skip
+    return PluginTaskRow(handle=handle, **(fields | more))
 
 
 def adapter(id: str, **more: Any) -> AdapterRow:
@@ -66,6 +100,47 @@ def test_each_says_what_it_is_and_why_it_cannot_be_used() -> None:
     assert rows["adapter echo"][0] == "◌ held"
     assert rows["skill pdf"][5] == "shadows bundled-app-skills/pdf/SKILL.md"
     assert rows["skill ocr"][:1] + rows["skill ocr"][5:6] == ["⊘ not now", "missing: tesseract"]
+
+
+def test_plugins_say_who_signed_them_and_what_keeps_them_from_running() -> None:
+    snapshot = scene(
+        adapters=(adapter("plugin.slides", transport="plugin"),),
+        extensions=Extensions(
+            plugins=(
+                plugin("slides"),
+                plugin("bare", signed="unsigned", state="held", detail="EVA-707 not trusted"),
+                plugin("lacks", available=False, reason="missing", missing=("binary 'ffmpeg' not found on PATH",)),
+                plugin("deaf", hooks=(hook("armed"), hook("disabled"))),
+                plugin("old", stale=True, shadows=("<builtin>/old",)),
+            ),
+            refused_plugins=(RefusedPluginRow(path="plugins/torn", layer="plugins", instead="", diagnostics=()),),
+            tasks=(
+                task("t-1"),
+                task("t-2", fraction=None, message=""),
+                task("t-3", state="failed", error="it broke", ended="2026-01-31T10:01:00Z"),
+            ),
+        ),
+    )
+    rows = {row.key: [plain(cell).rstrip() for cell in row.cells] for row in extension_rows(extensions_in(snapshot))}
+    assert list(rows) == [
+        "refused plugins/torn/", "task t-1", "task t-2", "task t-3",
+        "plugin slides", "plugin bare", "plugin lacks", "plugin deaf", "plugin old",
+    ]  # fmt: skip
+    assert rows["plugin slides"][:6] == ["● up", "plugin", "slides", "2.0.0", "plugins", "1 tool, signed"]
+    assert (rows["plugin bare"][0], rows["plugin bare"][5]) == ("◌ held", "EVA-707 not trusted")
+    assert rows["plugin lacks"][0::5] == ["⊘ not now", "binary 'ffmpeg' not found on PATH"]
+    assert rows["plugin deaf"][5] == "disabled after three failures: before_tool_call"
+    deaf = [plain(part) for part in extension_preview(snapshot.extensions.plugins[3], 100)]
+    assert "  disabled    before_tool_call  ./check  for text.*" in deaf
+    assert rows["plugin old"][5].startswith("goes on as it was")
+    assert rows["task t-1"][:3] == ["◐ running", "task", "slides.run"]
+    assert rows["task t-1"][5] == "━━━━────── 43 %  page 3"
+    assert rows["task t-2"][5] == "──────────  – %"
+    assert rows["task t-3"][0::5] == ["✗ failed", "it broke"]
+    card = "\n".join(plain(part) for part in extension_preview(snapshot.extensions.plugins[1], 100))
+    assert "waits for trust (T)" in card
+    assert "plugin.bare.run  background, by hand  Runs" in card
+    assert place_of(snapshot.extensions.plugins[0]) == ("plugins/slides/manifest.json", 1)
 
 
 def test_a_server_shows_its_tools_what_differs_and_how_to_approve_it() -> None:

@@ -18,7 +18,7 @@ from evatui.kernel.model.lifecycle import State
 from tests.console.conftest import Console, OpenConsole
 from tests.console.scene import calls, capability, record, refused, scene, step
 from tests.console.test_devices import device
-from tests.console.test_extensions import adapter, skill
+from tests.console.test_extensions import adapter, plugin, skill, task
 
 UNSAFE = {*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)}
 """Control characters and overrides of the writing direction."""
@@ -112,6 +112,8 @@ def hostile_extensions() -> Extensions:
     refusals = refusal("x", HOSTILE["escape"]).diagnostics
     return Extensions(
         skills=tuple(skill(f"{name} {text}", description=text, shadows=(text,)) for name, text in HOSTILE.items()),
+        plugins=tuple(plugin(f"{name} {text}", description=text, detail=text) for name, text in HOSTILE.items()),
+        tasks=tuple(task(f"{name} {text}", tool=text, message=text) for name, text in HOSTILE.items()),
         refused=tuple(
             RefusedSkillRow(path=f"{name} {text}", layer=text, instead=text, diagnostics=refusals)
             for name, text in HOSTILE.items()

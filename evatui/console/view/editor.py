@@ -7,7 +7,7 @@ from pathlib import PurePath
 
 from evatui.control.adapter_rows import AdapterRow
 from evatui.control.deciding import HeldRow, IdleRow
-from evatui.control.extensions import RefusedSkillRow, SkillRow
+from evatui.control.extensions import PluginRow, RefusedPluginRow, RefusedSkillRow, SkillRow
 from evatui.control.snapshot import CapabilityRow, RejectionRow
 
 __all__ = ["Editable", "editor_argv", "place_of"]
@@ -29,7 +29,17 @@ def editor_argv(editor: Sequence[str], file: str, line: int) -> list[str]:
     return [*editor, file]
 
 
-Editable = CapabilityRow | RejectionRow | HeldRow | IdleRow | AdapterRow | SkillRow | RefusedSkillRow
+Editable = (
+    CapabilityRow
+    | RejectionRow
+    | HeldRow
+    | IdleRow
+    | AdapterRow
+    | SkillRow
+    | RefusedSkillRow
+    | PluginRow
+    | RefusedPluginRow
+)
 """What has a file."""
 
 
@@ -39,6 +49,8 @@ def place_of(subject: Editable) -> tuple[str, int]:
         return subject.script or subject.path, 1
     if isinstance(subject, SkillRow):
         return subject.location, 1
+    if isinstance(subject, PluginRow):
+        return f"{subject.location}/manifest.json", 1
     if isinstance(subject, IdleRow | AdapterRow):
         return subject.path, 1
     for diagnostic in subject.diagnostics:

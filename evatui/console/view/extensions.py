@@ -1,4 +1,4 @@
-"""Extensions as rows: adapters with the MCP servers behind them, skills with their layers, and refused files."""
+"""Extensions as rows: adapters, MCP servers behind them, plugins and what they run, skills, and refused files."""
 
 from __future__ import annotations
 
@@ -6,18 +6,26 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from evatui.console.view.answer import rendered_lines
 from evatui.console.view.ink import EMPTY, Ink, Line, join, line, wrap
+from evatui.console.view.plugins import plugin_card, plugin_state, plugin_why, task_card, task_state, task_why
 from evatui.console.view.rows import folded
 from evatui.console.view.table import Column, Level, Row
 from evatui.control.adapter_rows import AdapterRow, ServerRow
 from evatui.control.client_sessions import ClientRow
-from evatui.control.extensions import Extensions, RefusedSkillRow, SkillRow
+from evatui.control.extensions import (
+    Extensions,
+    PluginRow,
+    PluginTaskRow,
+    RefusedPluginRow,
+    RefusedSkillRow,
+    SkillRow,
+)
 from evatui.control.snapshot import ConsoleSnapshot
 from evatui.kernel.model.diagnostic import Diagnostic
 from evatui.kernel.model.ids import fold
 
 __all__ = ["EXTENSION_COLUMNS", "Extension", "extension_preview", "extension_rows", "extensions_in", "no_extensions"]
 
-Extension = AdapterRow | SkillRow | RefusedSkillRow | ClientRow
+Extension = AdapterRow | SkillRow | RefusedSkillRow | ClientRow | PluginRow | PluginTaskRow | RefusedPluginRow
 
 EXTENSION_COLUMNS = (
     Column(title="STATE", width=11),
@@ -45,16 +53,22 @@ _WHY = {
     "policy_denied": "the policy does not let its kind or its layer be used",
     "runtime_worker": "not for workers of a runtime",
 }
+_PLUGIN = "plugin"
+"""A plugin is the provider of its own tools, and told as what it is."""
 _LEVELS = {Ink.BAD: Level.ERROR, Ink.WARN: Level.WARN, Ink.DIM: Level.DETAIL}
 
 
 def extensions_in(snapshot: ConsoleSnapshot) -> dict[str, Extension]:
-    """By a key that is theirs alone: what is refused, then adapters, who is connected, then skills."""
+    """By a key that is theirs alone: what is refused, what runs in the background, then adapters, who is connected,
+    plugins and skills."""
     known = snapshot.extensions
     return {
         **{f"refused {row.path}": row for row in known.refused},
-        **{f"adapter {row.id}": row for row in snapshot.adapters},
+        **{f"refused {row.path}/": row for row in known.refused_plugins},
+        **{f"task {row.handle}": row for row in known.tasks},
+        **{f"adapter {row.id}": row for row in snapshot.adapters if row.transport != _PLUGIN},
         **{f"client {row.id}": row for row in snapshot.clients},
+        **{f"plugin {row.name}": row for row in known.plugins},
         **{f"skill {row.name}": row for row in known.skills},
     }
 
@@ -74,7 +88,7 @@ def _row(key: str, one: Extension) -> Row:
             line((name, Ink.STRONG)),
             line((version, Ink.DIM)),
             line((layer, Ink.DIM)),
-            line((why, Ink.DIM)),
+            task_why(one) if isinstance(one, PluginTaskRow) else line((why, Ink.DIM)),
             line((str(flying) if isinstance(one, AdapterRow) else "", Ink.STRONG if flying else Ink.DIM)),
         ),
         order=(state[0][0], kind, fold(name), version, layer, why, flying),
@@ -84,8 +98,12 @@ def _row(key: str, one: Extension) -> Row:
 
 
 def _state(one: Extension) -> Line:
-    if isinstance(one, RefusedSkillRow):
+    if isinstance(one, RefusedSkillRow | RefusedPluginRow):
         return line(("✗ refused", Ink.BAD))
+    if isinstance(one, PluginRow):
+        return plugin_state(one)
+    if isinstance(one, PluginTaskRow):
+        return task_state(one)
     if isinstance(one, ClientRow):
         return line(("● connected", Ink.OK))
     if isinstance(one, SkillRow):
@@ -102,6 +120,12 @@ def _told(one: Extension) -> tuple[str, str, str, str, str]:
         shadows = f"shadows {', '.join(one.shadows)}" if one.shadows else ""
         why = f"missing: {', '.join(one.missing)}" if one.missing else _WHY.get(one.reason, one.reason)
         return "skill", one.name, one.version, one.layer, why or shadows or one.description
+    if isinstance(one, RefusedPluginRow):
+        return "plugin", one.path, "", one.layer, _first(one.diagnostics)
+    if isinstance(one, PluginRow):
+        return "plugin", one.name, one.version, one.layer, plugin_why(one)
+    if isinstance(one, PluginTaskRow):
+        return "task", f"{one.plugin}.{one.tool}", one.version, "", one.message
     if isinstance(one, ClientRow):
         return "client", one.principal, "", one.transport, _of_client(one)
     return one.transport, one.id, one.version, "", _of_adapter(one)
@@ -134,7 +158,11 @@ def extension_preview(one: Extension, width: int) -> list[Line]:
 def _in_full(one: Extension) -> Iterator[Line]:
     if isinstance(one, SkillRow):
         return _skill(one)
-    if isinstance(one, RefusedSkillRow):
+    if isinstance(one, PluginRow):
+        return plugin_card(one)
+    if isinstance(one, PluginTaskRow):
+        return task_card(one)
+    if isinstance(one, RefusedSkillRow | RefusedPluginRow):
         return _refused(one)
     return _client(one) if isinstance(one, ClientRow) else _adapter(one)
 
@@ -155,9 +183,10 @@ def _client(one: ClientRow) -> Iterator[Line]:
         yield line((f"{name:<10}", Ink.DIM), value)
 
 
-def _refused(one: RefusedSkillRow) -> Iterator[Line]:
+def _refused(one: RefusedSkillRow | RefusedPluginRow) -> Iterator[Line]:
     yield join((line(("✗ refused", Ink.BAD)), line((one.path, Ink.STRONG))))
-    instead = f"{one.instead} goes by its name instead" if one.instead else "no skill goes by its name"
+    what = "skill" if isinstance(one, RefusedSkillRow) else "plugin"
+    instead = f"{one.instead} goes by its name instead" if one.instead else f"no {what} goes by its name"
     yield line(instead, (f"  layer {one.layer}", Ink.DIM))
     for found in one.diagnostics:
         yield EMPTY
@@ -224,10 +253,12 @@ def _server(server: ServerRow, adapter_id: str) -> Iterator[Line]:
 def no_extensions(known: Extensions) -> list[Line]:
     """Where they are looked for."""
     places = ", ".join(layer.folder for layer in known.layers if layer.allowed) or "skills/"
+    plugins = ", ".join(layer.folder for layer in known.plugin_layers if layer.allowed) or "plugins/"
     return [
         EMPTY,
         line(("No extensions.", Ink.STRONG)),
         line("A skill is a folder with a file SKILL.md in ", (places, Ink.INFO), "."),
+        line("A plugin is a folder with a manifest.json and a program in ", (plugins, Ink.INFO), "."),
         line(
             "An adapter lets something outside answer, an MCP server say: ", ("capabilities/adapters/*.yaml", Ink.INFO)
         ),
