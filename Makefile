@@ -3,7 +3,6 @@
 .PHONY: help run test lint style types walls soak bench conformance screenshots run-venv dev-venv
 export PYTHON
 BIN := .venv/bin
-VIEWS := registry reloads rejected audit extensions
 # Tests start hundreds of processes: without bytecode each of them would compile the project anew.
 PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
 AT_ONCE := 3
@@ -39,10 +38,8 @@ conformance: dev-venv ## Hold MCP, in and out, against the public harness; needs
 	$(BIN)/python -m tests.mcp.conformance
 	$(BIN)/python -m tests.adapters.conformance
 
-screenshots: run-venv ## Draw screenshots/*.svg again
-	@mkdir -p screenshots; folder=$$(mktemp -d)/demo; $(BIN)/eva init $$folder >/dev/null || exit; \
-	printf '\nlocal broken = (' >>$$folder/capabilities/tools/topic_normalize.lua; \
-	for view in $(VIEWS); do $(BIN)/evatui $$folder --screenshot screenshots/$$view.svg --view $$view || exit; done
+screenshots: run-venv ## Draw screenshots/*.svg again, and PNG where chromium or rsvg-convert is there
+	@$(BIN)/python -m evatui.demo.pictures screenshots
 
 run-venv:
 	@.ci/venv run

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from evatui.demo.tour import Tour
 
 __all__ = [
+    "answers",
     "call_scale",
     "choose",
     "flip",
@@ -87,7 +88,16 @@ def scale(fault: str) -> Act:
 
 
 async def call_scale(tour: Tour) -> None:
-    tour.outside.call_scale()
+    await tour.outside.call_silent_scale()
+
+
+def answers(count: int) -> Act:
+    """Lets so many calls be answered."""
+
+    async def act(tour: Tour) -> None:
+        await tour.load.more(count)
+
+    return act
 
 
 async def order(tour: Tour) -> None:

@@ -42,7 +42,7 @@ class Band(Lines):
     """Two lines that are on every screen."""
 
     DEFAULT_CSS = """
-    Band { dock: top; height: 2; background: $panel; }
+    Band { dock: top; height: 2; padding: 0 1 0 0; background: $panel; }
     """
 
 

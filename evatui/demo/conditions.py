@@ -8,6 +8,7 @@ from evatui.console.screens.page import Page
 from evatui.console.screens.typed import Typed
 from evatui.demo.edits import SUBJECT
 from evatui.demo.step import Condition
+from evatui.kernel.model.lifecycle import State
 
 if TYPE_CHECKING:
     from evatui.control.snapshot import CapabilityRow
@@ -26,11 +27,15 @@ __all__ = [
     "REFUSED",
     "SKILLS_SHOWN",
     "TAKEN_BACK",
+    "TRIED",
     "VERIFIED",
     "WAITS_FOR_THE_SCALE",
     "answers_by",
     "sees",
+    "serves",
 ]
+
+_SERVED = frozenset({State.ACTIVE, State.DRAINING, State.UNREGISTERED})
 
 
 def _subject(tour: Tour) -> CapabilityRow | None:
@@ -50,7 +55,17 @@ def answers_by(author: str) -> Condition:
         row = _subject(tour)
         return row is not None and tour.load.tally.author(row.generation or "") == author
 
-    return Condition(f"version {author} answers", holds)
+    return Condition(f"version {author} answers", holds, of_answers=True)
+
+
+def serves(count: int) -> Condition:
+    """So many versions of it have served by now, the newest one still does."""
+
+    def holds(tour: Tour) -> bool:
+        row = _subject(tour)
+        return row is not None and sum(item.state in _SERVED for item in row.generations) >= count
+
+    return Condition(f"{count} versions have served", holds)
 
 
 def sees(*words: str) -> Condition:
@@ -82,6 +97,7 @@ TAKEN_BACK = Condition(
     "the version on trial is taken back",
     lambda tour: (row := _subject(tour)) is not None and row.on_disk == "quarantined",
 )
+TRIED = Condition("a version is on trial", lambda tour: _beside(tour, "canary") or TAKEN_BACK.holds(tour))
 WAITS_FOR_THE_SCALE = Condition("a call waits for the scale", _waits_for_the_scale)
 CALL_CUT_OFF = Condition("the call says that the device went away", lambda tour: "went away" in tour.outside.message)
 PULLED_DEVICE_SHOWN = sees("scale.main", "✗ lost")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping
-from typing import Any
 
 from evatui.control.operator import Operator
 from evatui.demo.edits import Save
@@ -15,6 +13,7 @@ from evatui.demo.tally import Tally
 __all__ = ["Outside"]
 
 _SCALE = "scale"
+_AGAIN_S = 0.2
 
 
 class Outside:
@@ -42,16 +41,26 @@ class Outside:
         """What the simulated scale does wrong from now on."""
         await self._operator.run("hardware.simulate", name=_SCALE, fault=fault)
 
-    def call_scale(self) -> None:
-        """Starts it, where none is under way; what it comes to is `message`."""
-        if self._call is None or self._call.done():
-            self.message = ""
-            self._call = asyncio.create_task(self._weigh())
+    async def call_silent_scale(self) -> None:
+        """Starts it, where none is under way; what it comes to is `message`.
 
-    async def _weigh(self) -> None:
-        answer: Mapping[str, Any] = await self._operator.run("capability.call", name="scale.report", payload={})
-        error = answer["response"].get("error") or {}
-        self.message = str(error.get("message") or "it was answered")
+        The scale has answered before, so that it is open, and silent only then.
+        """
+        if self._call is None or self._call.done():
+            await self.simulate("none")
+            while await self._weigh():  # noqa: ASYNC110 -- its answer is all there is
+                await asyncio.sleep(_AGAIN_S)
+            await self.simulate("mute")
+            self.message = ""
+            self._call = asyncio.create_task(self._tell())
+
+    async def _tell(self) -> None:
+        self.message = await self._weigh() or "it was answered"
+
+    async def _weigh(self) -> str:
+        """What went wrong, empty where it was answered."""
+        answer = await self._operator.run("capability.call", name="scale.report", payload={})
+        return str((answer["response"].get("error") or {}).get("message", ""))
 
     async def verify(self) -> None:
         data = await self._operator.run("audit.verify")

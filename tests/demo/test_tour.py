@@ -26,6 +26,7 @@ from evatui.demo.load import Load
 from evatui.demo.outside import Outside
 from evatui.demo.step import Condition, Step
 from evatui.demo.steps import STEPS
+from evatui.kernel.model.call import Actor, CallerType
 from evatui.kernel.model.clock import SYSTEM_CLOCK
 
 ROOT = Path(__file__).parents[2]
@@ -60,7 +61,7 @@ def test_the_whole_tour_plays_without_a_terminal_loses_no_call_and_leaves_nothin
 
 @pytest.fixture
 def ground() -> Ground:
-    return Ground(SYSTEM_CLOCK)
+    return Ground(SYSTEM_CLOCK, Actor(CallerType.USER, "ann"))
 
 
 @asynccontextmanager
