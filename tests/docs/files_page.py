@@ -70,7 +70,13 @@ def _kind(entry: Mapping[str, Any]) -> str:
     return " or ".join(_WORDS.get(name, name) + _limits(entry, name) for name in names)
 
 
-_WORDS = {"string": "text", "integer": "whole number", "boolean": "`true` `false`", "array": "list", "object": "mapping"}
+_WORDS = {
+    "string": "text",
+    "integer": "whole number",
+    "boolean": "`true` `false`",
+    "array": "list",
+    "object": "mapping",
+}
 
 
 def _limits(entry: Mapping[str, Any], kind: str) -> str:
@@ -83,7 +89,8 @@ def _limits(entry: Mapping[str, Any], kind: str) -> str:
 
 
 def _short(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False) if not isinstance(value, str) or not value else value
+    plain = isinstance(value, str) and value and value.isprintable()
+    text = value if plain else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 60 else "as beneath"
 
 
