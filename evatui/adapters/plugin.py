@@ -21,9 +21,11 @@ from evatui.adapters.plugin_answer import answer_of
 from evatui.adapters.plugin_lines import ProgressLines
 from evatui.adapters.plugin_tasks import PluginTasks
 from evatui.adapters.plugin_work import confining, environment, work_folder
+from evatui.extensions.plugins.catalogue import lacking
 from evatui.extensions.plugins.manifest import Tool
 from evatui.extensions.plugins.plugin import Plugin
 from evatui.extensions.plugins.verified import Verified
+from evatui.extensions.skills.machine import Machine
 from evatui.kernel.host.ports import Command, Invocation, NotSent, ProcessPort, Setting, WayState
 from evatui.kernel.model.adapter import Adapter
 from evatui.kernel.model.call import CallerType
@@ -63,7 +65,6 @@ class PluginWay:
     """A call runs what the plugin was when it began, to its end, whatever the plugin is by then."""
 
     server: ServerInfo | None = None
-    state = WayState("up")
 
     def __init__(self, adapter: Adapter, setting: Setting, room: PluginRoom) -> None:
         self._adapter = adapter
@@ -76,6 +77,12 @@ class PluginWay:
         plugin: Plugin = self._adapter.block["plugin"]
         return plugin
 
+    @property
+    def state(self) -> WayState:
+        """As of the last look at the machine."""
+        lacks = "; ".join(self._adapter.block["missing"])
+        return WayState("down", clean_line(f"it lacks what it requires: {lacks}")) if lacks else WayState("up")
+
     def target(self, invocation: Invocation) -> str:
         plugin, tool = self._plugin, self._tool(invocation)
         if tool.by_hand and invocation.caller.type not in _PEOPLE:
@@ -85,6 +92,10 @@ class PluginWay:
 
     async def invoke(self, invocation: Invocation) -> Any:
         plugin, tool, room = self._plugin, self._tool(invocation), self._room
+        lacks = await asyncio.to_thread(lacking, plugin, Machine(room.environ))
+        if lacks:
+            message = clean_line(f"{self._adapter.id} lacks what it requires: {'; '.join(lacks)}")
+            raise NotSent(ErrorKind.UNAVAILABLE, message, reason="missing")
         if not tool.spawn_only or invocation.caller.type is CallerType.SUBAGENT:
             return await self._run(plugin, tool, invocation, None)
         if room.tasks.full:
@@ -188,8 +199,8 @@ class PluginWay:
             **progress.to_json(),
         }
         self._room.tell("progress", told)
-        if handle is not None:
-            loop.call_soon_threadsafe(self._room.tasks.progress, handle, progress)
+        heard = invocation.told if handle is None else partial(self._room.tasks.progress, handle)
+        loop.call_soon_threadsafe(heard, progress)
 
 
 def _of_plugin(who: str, failed: CallFailed) -> CallFailed:

@@ -98,7 +98,7 @@ def keygen(file: Path) -> Answer:
 
 def _show_list(screen: Screen, data: Mapping[str, Any]) -> None:
     rows = [
-        (_sign(row), row["name"], row["version"], _SIGNED[row["signed"]], row["layer"], _remarks(row))
+        (_sign(row), row["name"], row["version"], _SIGNED[row["signature"]], row["layer"], _remarks(row))
         for row in data["plugins"]
     ]
     if rows:

@@ -64,7 +64,7 @@ def listed_plugins(runtime: Runtime) -> dict[str, Any]:
     """``{plugins, rejected, layers, tasks, problems}``."""
     known = runtime.plugging.catalogue.latest
     return {
-        "plugins": [_json(_row(runtime, one, *_standing(runtime, one))) for one in known.plugins],
+        "plugins": [_plugin_json(_row(runtime, one, *_standing(runtime, one))) for one in known.plugins],
         "rejected": [_json(_refused(one)) for one in known.refused],
         "layers": [_layer_json(one) for one in _layers(runtime, known)],
         "tasks": [one.to_json() for one in runtime.plugging.tasks.rows],
@@ -74,6 +74,11 @@ def listed_plugins(runtime: Runtime) -> dict[str, Any]:
 
 def _json(row: PluginRow | RefusedPluginRow) -> dict[str, Any]:
     return {**asdict(row), "diagnostics": [found.to_json() for found in row.diagnostics]}
+
+
+def _plugin_json(row: PluginRow) -> dict[str, Any]:
+    """``signed``: by a key that the policy lists; ``signature`` says what there is."""
+    return {**_json(row), "signed": row.signed == "signed", "signature": row.signed}
 
 
 def _layer_json(row: LayerRow) -> dict[str, Any]:

@@ -31,7 +31,7 @@ class PluginQueries:
         return listed_plugins(self._runtime)
 
     async def _verify(self, params: Params, actor: Actor) -> dict[str, Any]:
-        """``{name, ok, signed, key, digest, location, diagnostics}``; a plugin that is refused has no digest."""
+        """``{name, ok, signature, key, digest, location, diagnostics}``; a plugin that is refused has no digest."""
         wanted = read_needed(params, "name")
         known = await self._runtime.plugging.catalogue.look()
         refused = next((one.found for one in known.refused if wanted in (one.found.name, one.found.location)), None)
@@ -39,7 +39,7 @@ class PluginQueries:
             return {
                 "name": refused.name,
                 "ok": False,
-                "signed": "invalid",
+                "signature": "invalid",
                 "key": "",
                 "digest": None,
                 "location": clean_line(refused.location),
@@ -51,7 +51,7 @@ class PluginQueries:
         return {
             "name": found.name,
             "ok": found.signed.value == "signed",
-            "signed": found.signed.value,
+            "signature": found.signed.value,
             "key": found.plugin.seal.key,
             "digest": found.plugin.digest,
             "location": clean_line(found.plugin.location),

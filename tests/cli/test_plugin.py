@@ -38,7 +38,8 @@ def test_a_plugin_waits_for_trust_then_answers(eva: Eva) -> None:
     plugin(eva.root, "ring", 'echo "rung $1"', *tools)
     write(eva.root, {"plugins/bad/manifest.json": "{"})
     (row,) = eva.data("plugin", "list")["plugins"]
-    assert (row["name"], row["signed"], row["state"], row["layer"]) == ("ring", "unsigned", "held", "plugins")
+    assert (row["name"], row["signed"], row["signature"]) == ("ring", False, "unsigned")
+    assert (row["state"], row["layer"]) == ("held", "plugins")
     assert [tool["capability"] for tool in row["tools"]] == ["plugin.ring.bell", "plugin.ring.wipe"]
     assert eva.json("plugin", "call", "ring.bell", code=2)["error"]["kind"] == "NotFound"
     (part,) = eva.data("trust", "--dry-run")["parts"]
@@ -57,7 +58,7 @@ def test_a_plugin_waits_for_trust_then_answers(eva: Eva) -> None:
 
 def test_what_differs_from_what_was_signed_is_named_and_never_runs(eva: Eva, tmp_path: Path) -> None:
     folder = plugin(eva.root, "ring", "echo rung")
-    assert eva.json("plugin", "verify", "ring", code=2)["data"]["signed"] == "unsigned"
+    assert eva.json("plugin", "verify", "ring", code=2)["data"]["signature"] == "unsigned"
     assert eva.json("plugin", "verify", "rung", code=2)["error"]["suggestion"] == "did you mean ring?"
     key = signed(eva, tmp_path)
     assert "does not list" in eva.json("plugin", "verify", "ring", code=2)["error"]["message"]

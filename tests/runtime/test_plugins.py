@@ -241,6 +241,19 @@ async def test_a_sub_agent_waits_for_what_others_have_in_the_background(start: S
     assert not (workspace / ".eva/verified").exists()
 
 
+async def test_what_it_requires_is_looked_for_at_each_call(
+    start: Start, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("BELL_HOST", raising=False)
+    plugin(workspace, "ring", "echo rung", requires={"env": ["BELL_HOST"]})
+    runtime = await start()
+    said = failed(await call(runtime, "plugin.ring.go", {}))
+    assert said == ("Unavailable", "plugin.ring lacks what it requires: env var 'BELL_HOST' is not set")
+    assert runtime.providers.serving["plugin.ring"].state.word == "down"
+    monkeypatch.setenv("BELL_HOST", "here")
+    assert (await answer(runtime, "plugin.ring.go"))["output"] == "rung\n"
+
+
 async def test_only_a_person_calls_a_risky_tool_and_a_secret_needs_the_policy(
     start: Start, workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

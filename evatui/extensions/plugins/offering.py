@@ -39,9 +39,14 @@ def capability_of(name: str, tool: str) -> str:
 
 
 def adapters_of(known: PluginCatalogue) -> tuple[Adapter, ...]:
-    """Of those that can be run and have tools or hooks."""
-    found = (one for one in known.plugins if one.available)
-    return tuple(_adapter(one) for one in found if one.plugin.manifest.tools or one.plugin.manifest.hooks)
+    """Of those that have tools or hooks, and that policy and signature let run. One that lacks something says so when
+    a tool of it is called: what it needs may come at any time."""
+    return tuple(_adapter(one) for one in known.plugins if _serves(one))
+
+
+def _serves(one: Listed) -> bool:
+    manifest = one.plugin.manifest
+    return bool(manifest.tools) if one.reason == "missing" else one.available and bool(manifest.tools or manifest.hooks)
 
 
 def _adapter(one: Listed) -> Adapter:
@@ -59,6 +64,7 @@ def _adapter(one: Listed) -> Adapter:
             "plugin": plugin,
             "env": sorted({name for tool in manifest.tools for name in tool.env}),
             "asks": _asks(one),
+            "missing": one.missing,
             "files": {f"{plugin.location}/{path}": file.digest for path, file in plugin.files.items()},
         },
         contracts={capability_of(plugin.name, tool.name): Contract(tool.takes, _Whatever()) for tool in manifest.tools},
