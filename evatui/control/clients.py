@@ -14,7 +14,8 @@ from evatui.control.client_prompts import described
 from evatui.control.client_sessions import ClientSessions
 from evatui.control.operator import CommandFailed
 from evatui.control.params import Params, read_needed, read_number, read_text
-from evatui.extensions.skills.context import context, joined
+from evatui.control.skill_context import told_to_agents
+from evatui.extensions.skills.context import joined
 from evatui.kernel.admission.policy import Policy
 from evatui.kernel.model.call import Actor, CallerType, CallRequest
 from evatui.kernel.model.errors import ErrorKind
@@ -103,7 +104,7 @@ class Clients:
         self._sessions.heard(params, _who(params, actor).id)
         if name not in self._asked_for(params, self._exposed.prompts_of):
             raise CommandFailed(ErrorKind.NOT_FOUND, f"Unknown prompt: {name}")
-        text = joined(context(await self._runtime.skills.look()))
+        text = joined(await told_to_agents(self._runtime))
         return {"description": described(name)["description"], "text": text}
 
     async def _leave(self, params: Params, actor: Actor) -> dict[str, Any]:

@@ -7,9 +7,10 @@ from typing import Any
 
 from evatui.control.operator import CommandFailed
 from evatui.control.params import Params, read_needed
+from evatui.control.skill_context import told_to_agents
 from evatui.control.skill_rows import listed, shown, skill_json
 from evatui.extensions.skills.catalogue import Catalogue
-from evatui.extensions.skills.context import context, joined
+from evatui.extensions.skills.context import joined
 from evatui.extensions.skills.index import index
 from evatui.kernel.admission.report import nearest
 from evatui.kernel.model.call import Actor
@@ -48,7 +49,7 @@ class SkillQueries:
 
     async def _context(self, params: Params, actor: Actor) -> dict[str, Any]:
         """``{text, parts: [{why, name, location, text}]}``."""
-        parts = context(await self._runtime.skills.look())
+        parts = await told_to_agents(self._runtime)
         told = [{"why": one.why, "name": one.name, "location": one.location, "text": one.text} for one in parts]
         return {"text": joined(parts), "parts": told}
 

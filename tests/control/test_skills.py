@@ -12,6 +12,7 @@ from evatui.control.operator import CommandFailed, Operator
 from evatui.control.snapshot import Cursor
 from evatui.kernel.model.errors import ErrorKind
 from tests.control.crowd import opened
+from tests.support.plugins import plugin
 from tests.support.waiting import until
 from tests.support.workspaces import save, write
 
@@ -77,3 +78,17 @@ async def test_a_reader_of_the_moment_sees_the_skills_too(workspace: Path) -> No
     snapshot = await reader.snapshot(Cursor())
     assert "deep-search" in [row.name for row in snapshot.extensions.skills]
     await reader.close()
+
+
+async def test_plugins_that_lie_elsewhere_bring_their_texts_too(operator: Operator, workspace: Path) -> None:
+    guide = "---\nname: slow\ndescription: D\n---\nSay that it takes long.\n"
+    slow = plugin(workspace, "slow", "exit 0", {"name": "go", "spawn_only": True}, prompts={"include": ["p/*.md"]})
+    write(slow, {"SKILL.md": guide, "p/more.md": "More of it.", "p/not.txt": "nothing"})
+    lacks = plugin(workspace, "lacks", "exit 0", requires={"bins": ["no-such-program"]}, prompts={"include": ["a.md"]})
+    write(lacks, {"a.md": "of no use"})
+    parts = (await operator.run("skill.context"))["parts"]
+    assert [(part["why"], part["name"], part["location"]) for part in parts if part["name"] in ("slow", "lacks")] == [
+        ("spawn_only", "slow", "plugins/slow/SKILL.md"),
+        ("include", "slow", "plugins/slow/p/more.md"),
+    ]
+    assert [part["text"] for part in parts[-2:]] == ["Say that it takes long.\n", "More of it."]

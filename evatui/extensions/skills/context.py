@@ -22,10 +22,11 @@ class Part:
     location: str = ""
 
 
-def context(known: Catalogue) -> tuple[Part, ...]:
-    """The index first, then what the skills that can be used bring along, by name; each text once."""
+def context(known: Catalogue, more: Iterable[Part] = ()) -> tuple[Part, ...]:
+    """The index first, then what the skills that can be used bring along, by name, and what comes with plugins; each
+    text once."""
     parts: dict[str, Part] = {}
-    for part in _parts(known):
+    for part in (*_parts(known), *more):
         if part.text.strip():
             parts.setdefault(part.location, part)
     return tuple(parts.values())

@@ -17,8 +17,8 @@ from evatui.kernel.workspace.paths import HERE
 
 __all__ = ["Package", "Prompt", "read_package"]
 
-_MAX_PROMPT = 1 << 18
-_MAX_PROMPTS = 20
+MAX_PROMPT = 1 << 18
+MAX_PROMPTS = 20
 _MAX_FILES = 500
 _MAX_DEPTH = 4
 
@@ -72,11 +72,11 @@ class _Reader:
         patterns = [Glob(pattern) for pattern in manifest.includes]
         taken = 0
         for path in self._files() if patterns else ():
-            if not any(_matches(pattern, path) for pattern in patterns):
+            if not any(matches(pattern, path) for pattern in patterns):
                 continue
             taken += 1
-            if taken > _MAX_PROMPTS:
-                self._say(f"more than {_MAX_PROMPTS} files are included; the rest is left out")
+            if taken > MAX_PROMPTS:
+                self._say(f"more than {MAX_PROMPTS} files are included; the rest is left out")
                 return
             if (text := self._text(path)) is not None:
                 yield Prompt(f"{self._shown}/{path}", text)
@@ -99,7 +99,7 @@ class _Reader:
 
     def _text(self, path: str) -> str | None:
         try:
-            return self._tree.read(_join(self._folder, path), _MAX_PROMPT).data.decode("utf-8-sig")
+            return self._tree.read(_join(self._folder, path), MAX_PROMPT).data.decode("utf-8-sig")
         except FileProblem as problem:
             self._say(f"{clean_line(path, 120)} is not included: {problem.detail}")
         except UnicodeDecodeError:
@@ -110,7 +110,7 @@ class _Reader:
         self._found.append(render(diagnose("EVA-816", message, Span(self._file), level=Level.WARNING), {}))
 
 
-def _matches(pattern: Glob, path: str) -> bool:
+def matches(pattern: Glob, path: str) -> bool:
     matched = pattern.start
     for name in path.split("/"):
         matched = pattern.step(matched, name)
