@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
+from evatui.kernel.model.call import CallRequest
 from evatui.kernel.model.errors import CallFailed
+from evatui.kernel.model.manifest import SideEffects
 from evatui.kernel.model.tools import ToolInfo
 from evatui.runtime import Runtime
 from tests.adapters.ground import ANN, Start, asked, called, error
@@ -46,9 +48,12 @@ async def call_tool(runtime: Runtime, payload: Any = None, **fields: Any) -> Any
 
 
 async def test_a_tool_is_called_once_somebody_has_approved_it(start: Start, workspace: Path, tmp_path: Path) -> None:
-    write(workspace, mcp(tmp_path, serving_tools(ADD)))
+    harmless = {**ADD, "annotations": {"readOnlyHint": True, "idempotentHint": True}}  # by its own word, which is none
+    write(workspace, mcp(tmp_path, serving_tools(harmless)))
     runtime = await start()
     await up(runtime)
+    [choice] = runtime.dispatch.choices(CallRequest("mcp.tool.call", SUM, ANN))
+    assert choice.side_effects is SideEffects.MUTATING
     kind, message = error(await call_tool(runtime))
     assert (kind, message) == (
         "PolicyDenied",

@@ -10,7 +10,6 @@ from tests.soak.mcp_clients import Heard, calls_over_reloads
 
 def check(found: Mapping[tuple[str, str], Heard], calls: int, reloads: int) -> None:
     """Every call was answered, by one of the versions, and every new list was heard of and seen."""
-    assert len(found) == 4
     for key, heard in found.items():
         assert (heard.errors, heard.calls) == ([], calls + (key[0] == "stdio")), key
         assert heard.told >= reloads, key
@@ -21,4 +20,5 @@ def check(found: Mapping[tuple[str, str], Heard], calls: int, reloads: int) -> N
 
 
 async def test_calls_over_reloads(tmp_path: Path) -> None:
-    check(await calls_over_reloads(tmp_path, 10, 2), 10, 2)
+    """All four are long tests; here, one of each kind."""
+    check(await calls_over_reloads(tmp_path, 10, 2, [("stdio", "legacy"), ("http", "2026-07-28")]), 10, 2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +20,7 @@ from tests.support.workspaces import save
 if TYPE_CHECKING:
     from mcp import Client
 
-__all__ = ["Heard", "calls_over_reloads"]
+__all__ = ["EVERY", "Heard", "calls_over_reloads"]
 
 _TOOL = "test_changes"
 _BODY = "function invoke(ctx, request) return {ok = true, result = {generation = request.context.generation}} end"
@@ -36,12 +37,18 @@ class Heard:
     errors: list[str] = field(default_factory=list)
 
 
-async def calls_over_reloads(root: Path, calls: int, reloads: int) -> dict[tuple[str, str], Heard]:
+EVERY = tuple((way, era) for way in ("stdio", "http") for era in ERAS)
+"""The transports and eras."""
+
+
+async def calls_over_reloads(
+    root: Path, calls: int, reloads: int, clients_of: Sequence[tuple[str, str]] = EVERY
+) -> dict[tuple[str, str], Heard]:
     """What each client met, by transport and era; each makes ``calls``, spread over ``reloads``.
 
     At the end the runtime is another one, which those over pipes go over to for one call more.
     """
-    heard = {(way, era): Heard() for way in ("stdio", "http") for era in ERAS}
+    heard = {key: Heard() for key in clients_of}
     async with AsyncExitStack() as stay:
         with housed(root, {**FILES, **handler("changes", _BODY)}) as house:
             async with AsyncExitStack() as leave:
