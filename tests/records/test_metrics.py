@@ -71,6 +71,15 @@ def test_loads_and_failures_are_counted() -> None:
     assert found[alpha("capability_reload_failed_total", outcome="error")] == 2
 
 
+def test_what_happens_to_devices_is_counted() -> None:
+    metrics = Metrics(lambda: HERE)
+    for topic in ("device/offline", "device/offline", "lease/granted", "command/unknown"):
+        metrics.told(Event(1, "evt_1", f"/hardware/{topic}", "2026", KERNEL, None, {"id": "alpha"}))
+    found = read(metrics)
+    assert found['device_events_total{about="device",event="offline"}'] == 2
+    assert found['device_events_total{about="command",event="unknown"}'] == 1
+
+
 def test_nothing_stays_of_a_capability_that_is_gone() -> None:
     here = list(HERE)
     metrics = Metrics(lambda: here)

@@ -27,6 +27,7 @@ _RELOADS = {
     "/capability/reload_failed": Outcome.ERROR,
     "/capability/rejected": Outcome.ERROR,
 }
+_DEVICES = "/hardware/"
 _LABELS = ["capability_id", "kind", "outcome"]
 
 
@@ -78,7 +79,7 @@ class Metrics:
     """Thread-safe and cheap to feed; ``prometheus_client`` is loaded when they are first read.
 
     Labels come from bounded sets: capabilities that are there and their kinds, outcomes, kinds of errors, functions of
-    the host.
+    the host, and the topics of devices, to which only the kernel emits.
     ``gauges`` is asked whenever they are read, on any thread.
     """
 
@@ -86,6 +87,7 @@ class Metrics:
         self._gauges = gauges
         self._lock = threading.Lock()
         self._counts: dict[str, _Counts] = {}
+        self._devices: Counter[tuple[str, str]] = Counter()
 
     def recorded(self, record: Mapping[str, Any]) -> None:
         """Count the final record of a call; every other one is passed over."""
@@ -107,7 +109,12 @@ class Metrics:
                 counts.host_calls[key if known else (_OTHER, _OTHER)] += 1
 
     def told(self, event: Event) -> None:
-        """Count loads and failures; forget a capability that has gone."""
+        """Count loads and failures, and what happens to devices; forget a capability that has gone."""
+        if event.topic.startswith(_DEVICES):
+            about, _, what = event.topic.removeprefix(_DEVICES).partition("/")
+            with self._lock:
+                self._devices[about, what] += 1
+            return
         outcome, name = _RELOADS.get(event.topic), str(event.payload.get("id") or "")
         with self._lock:
             if event.topic == "/capability/unregistered":
@@ -153,10 +160,13 @@ class Metrics:
         errors = counter("capability_errors", "Calls that ended in an error.", "error_kind")
         hosts = counter("host_api_calls", "Calls of the host.", "function")
         loads = counter("capability_reload", "Versions that went into service, or were refused.")
+        devices = CounterMetricFamily("device_events", "What happened to devices.", labels=["about", "event"])
         failed = counter("capability_reload_failed", "Versions that were refused.")
         in_ms = HistogramMetricFamily("capability_latency_ms", "How long calls took.", labels=_LABELS)
         in_s = HistogramMetricFamily("capability_latency_seconds", "How long calls took.", labels=_LABELS)
         with self._lock:
+            for (about, what), count in self._devices.items():
+                devices.add_metric([about, what], count)
             for name in [name for name in self._counts if name not in gauges]:
                 del self._counts[name]
             for name, counts in self._counts.items():
@@ -182,4 +192,4 @@ class Metrics:
             flying.add_metric([gauge.capability_id, gauge.kind], gauge.in_flight)
             for generation in gauge.generations:
                 active.add_metric([gauge.capability_id, gauge.kind, generation], 1)
-        yield from (calls, errors, in_ms, in_s, loads, failed, active, flying, hosts)
+        yield from (calls, errors, in_ms, in_s, loads, failed, active, flying, hosts, devices)
