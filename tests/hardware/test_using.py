@@ -5,10 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import subprocess
-import sys
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -16,10 +13,8 @@ from hypothesis import strategies as st
 
 from evatui.hardware.dialect import Dialect
 from evatui.hardware.hardware import Hardware
-from evatui.hardware.ports.serial_port import SerialPort
 from evatui.hardware.simulators.faults import Fault
 from evatui.hardware.trouble import Trouble
-from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.storage.database import Database
 from tests.hardware.conftest import RULES
 from tests.hardware.rooms import ANN, BOB, SCALE, SCALE_BLOCK, Room, Witness, contend, fails
@@ -263,46 +258,3 @@ async def test_plugging_and_unplugging_leaves_no_descriptor_open(room: Room, mon
     async with asyncio.timeout(20):
         while len(os.listdir("/proc/self/fd")) > before:
             await asyncio.sleep(0.01)
-
-
-def test_a_port_that_went_away_before_anything_was_sent_is_said_to_be_gone() -> None:
-    master, slave = os.openpty()
-    port = SerialPort(os.ttyname(slave), SCALE.line)
-    os.close(slave)
-    os.close(master)
-    for use in (lambda: port.write(b"ID?\\n"), lambda: port.read(0.0), port.discard):
-        with pytest.raises(Trouble) as trouble:
-            use()
-        assert trouble.value.kind is ErrorKind.DEVICE_DISCONNECTED
-    port.close()
-    with pytest.raises(Trouble):
-        port.write(b"x")
-
-
-HOLD = "import sys; held = open(sys.argv[1], 'rb', buffering=0); print('here', flush=True); sys.stdin.read()"
-
-
-def test_a_port_that_another_program_has_open_names_it() -> None:
-    master, slave = os.openpty()
-    path = os.ttyname(slave)
-    other = subprocess.Popen(
-        [sys.executable, "-c", HOLD, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    assert other.stdout is not None
-    other.stdout.readline()
-    try:
-        with pytest.raises(Trouble) as trouble:
-            SerialPort(path, SCALE.line)
-        assert trouble.value.kind is ErrorKind.DEVICE_BUSY
-        assert trouble.value.details["holder"]["pid"] == other.pid
-        program = Path(f"/proc/{other.pid}/comm").read_text().strip()
-        assert f"pid {other.pid} ({program}) has" in trouble.value.message
-    finally:
-        other.communicate()
-    first = SerialPort(path, SCALE.line)
-    with pytest.raises(Trouble) as trouble:
-        SerialPort(path, SCALE.line)
-    assert trouble.value.kind is ErrorKind.DEVICE_BUSY
-    first.close()
-    os.close(master)
-    os.close(slave)

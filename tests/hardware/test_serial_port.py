@@ -1,0 +1,95 @@
+"""A serial port, over a real pseudo terminal: what it does when the other end goes, hangs, floods or is taken."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+import tty
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from evatui.hardware.connection import Connection
+from evatui.hardware.moment import Moment
+from evatui.hardware.ports.serial_port import SerialPort
+from evatui.hardware.tap import Tap
+from evatui.hardware.trouble import Trouble
+from evatui.kernel.model.errors import ErrorKind
+from tests.hardware.rooms import SCALE, fails
+
+
+def test_a_port_that_went_away_before_anything_was_sent_is_said_to_be_gone() -> None:
+    master, slave = os.openpty()
+    port = SerialPort(os.ttyname(slave), SCALE.line)
+    os.close(slave)
+    os.close(master)
+    for use in (lambda: port.write(b"ID?\\n"), lambda: port.read(0.0), port.discard):
+        with pytest.raises(Trouble) as trouble:
+            use()
+        assert trouble.value.kind is ErrorKind.DEVICE_DISCONNECTED
+    port.close()
+    with pytest.raises(Trouble):
+        port.write(b"x")
+
+
+def test_a_device_that_takes_no_more_bytes_may_have_done_something_with_those_before() -> None:
+    master, slave = os.openpty()
+    port = SerialPort(os.ttyname(slave), replace(SCALE.line, baud_rate=4_000_000))
+    with pytest.raises(Trouble) as trouble:
+        port.write(bytes(200_000))
+    assert (trouble.value.kind, trouble.value.sent, trouble.value.retryable) == ("DeviceWriteUnknown", True, False)
+    port.close()
+    os.close(slave)
+    os.close(master)
+
+
+def test_what_no_message_may_be_as_long_as_is_dropped_and_costs_the_connection() -> None:
+    master, slave = os.openpty()
+    tty.setraw(slave)
+    tap = Tap(lambda: Moment(0.0, "now"))
+
+    async def flooded() -> None:
+        connection = Connection(lambda: SerialPort(os.ttyname(slave), SCALE.line), tap)
+        await connection.open()
+        asking = asyncio.create_task(connection.ask(SCALE, "weigh", {}, 60.0, 1))
+        await asyncio.to_thread(os.read, master, 100)
+        os.write(master, b"x" * 1_000)
+        await fails("DeviceFrameTooLarge", asking)
+        await connection.close()
+
+    asyncio.run(flooded())
+    assert tap.totals.rx_bytes >= 64
+    os.close(slave)
+    os.close(master)
+
+
+HOLD = "import sys; held = open(sys.argv[1], 'rb', buffering=0); print('here', flush=True); sys.stdin.read()"
+
+
+def test_a_port_that_another_program_has_open_names_it() -> None:
+    master, slave = os.openpty()
+    path = os.ttyname(slave)
+    other = subprocess.Popen(
+        [sys.executable, "-c", HOLD, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert other.stdout is not None
+    other.stdout.readline()
+    try:
+        with pytest.raises(Trouble) as trouble:
+            SerialPort(path, SCALE.line)
+        assert trouble.value.kind is ErrorKind.DEVICE_BUSY
+        assert trouble.value.details["holder"]["pid"] == other.pid
+        program = Path(f"/proc/{other.pid}/comm").read_text().strip()
+        assert f"pid {other.pid} ({program}) has" in trouble.value.message
+    finally:
+        other.communicate()
+    first = SerialPort(path, SCALE.line)
+    with pytest.raises(Trouble) as trouble:
+        SerialPort(path, SCALE.line)
+    assert trouble.value.kind is ErrorKind.DEVICE_BUSY
+    first.close()
+    os.close(master)
+    os.close(slave)
