@@ -59,9 +59,10 @@ async def test_a_device_that_goes_away_in_mid_call_is_an_error_and_comes_back(st
     await called(runtime, "relay.read")
     runtime.simulators.script("relay", Fault.MUTE)
     call = asyncio.create_task(called(runtime, "relay.read"))
-    while not any(station.lease for station in runtime.hardware.using._stations.values()):
-        await asyncio.sleep(0)
-    await asyncio.sleep(0.01)
+    tap = runtime.hardware.using.tap(runtime.hardware.using.named("relay.board"))
+    async with asyncio.timeout(60):
+        while tap.totals.tx_messages < 2:
+            await asyncio.sleep(0.001)
     runtime.simulators.script("relay", Fault.UNPLUG)
     report = await asyncio.wait_for(call, 20)
     assert report.response.error is not None

@@ -49,7 +49,7 @@ class Quiet:
 class Room:
     def __init__(self, database: Database) -> None:
         self.simulators = Simulators()
-        self.bus = EventBus(SYSTEM_CLOCK)
+        self.bus = EventBus(SYSTEM_CLOCK, ring=512)
         self.telling = telling = Telling(self.bus, Quiet())  # type: ignore[arg-type]
         self.hardware = Hardware(
             (self.simulators, RemotePorts(lambda: self.hardware.addresses)),
@@ -71,6 +71,16 @@ class Room:
         self.simulators.script("scale", fault)
         await self.hardware.rescan(20)
         await self.hardware.rescan(20)
+
+    async def asked(self) -> asyncio.Task[Any]:
+        """A call that is under way: its request was sent."""
+        tap = self.hardware.using.tap(self.hardware.using.named("scale.main"))
+        before = tap.totals.tx_messages
+        call = asyncio.create_task(self.ask())
+        async with asyncio.timeout(60):
+            while tap.totals.tx_messages == before and not call.done():
+                await asyncio.sleep(0.001)
+        return call
 
     def state(self) -> str:
         return self.hardware.using.named("scale.main").state.value

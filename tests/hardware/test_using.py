@@ -42,8 +42,7 @@ async def test_a_device_that_is_unplugged_while_it_is_asked_fails_the_call_at_on
 ) -> None:
     await room.ask()
     await room.script(Fault.MUTE)
-    call = asyncio.create_task(room.ask())
-    await asyncio.sleep(0.01)
+    call = await room.asked()
     room.simulators.script("scale", Fault.UNPLUG)
     trouble = await fails("DeviceDisconnected", asyncio.wait_for(call, 10))
     assert trouble.sent
@@ -100,8 +99,7 @@ async def test_half_an_answer_is_none_and_costs_the_connection_where_answers_hav
 async def test_who_gives_up_leaves_nothing_behind_for_the_next(room: Room) -> None:
     await room.ask()
     await room.script(Fault.SLOW)
-    call = asyncio.create_task(room.ask())
-    await asyncio.sleep(0.01)
+    call = await room.asked()
     call.cancel()
     with pytest.raises(asyncio.CancelledError):
         await call
@@ -189,8 +187,7 @@ async def test_a_claim_of_a_runtime_that_died_is_told_at_the_next_start(monkeypa
 async def test_the_policy_takes_a_device_from_whoever_has_it(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
     await room.ask()
     await room.script(Fault.MUTE)
-    call = asyncio.create_task(room.ask())
-    await asyncio.sleep(0.01)
+    call = await room.asked()
     monkeypatch.setattr(Hardware, "rules", type(RULES)(enabled=True, buses=frozenset(), simulators=True))
     await room.hardware.rescan(20)
     await fails("DeviceUnauthorized", asyncio.wait_for(call, 10))
