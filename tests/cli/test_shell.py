@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.cli.fake import Eva
+from tests.console.terminal import Terminal
 from tests.support.programs import EVA
 from tests.support.workspaces import GREETER, write
 
@@ -57,32 +58,59 @@ def test_the_script_completes_words_and_options() -> None:
     assert "--workspace" in completed("capability", "list", "--w")
 
 
-_COMPLETE = """
+COMPLETED = {
+    "eva capability dr": "drain",
+    "eva capability drain --if": "--if-generation",
+    "eva capability inspect ": "greet",
+    "eva capability call te": "text.greet",
+    "eva -w nowhere capability inspect ": "",
+}
+SHELLS = {
+    "bash": """
 eval "$(eva completion bash)"
-COMP_WORDS=("$@"); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _eva_completion eva
-printf '%s\\n' "${COMPREPLY[@]}"
-"""
+for line; do COMPREPLY=()
+    COMP_WORDS=($line); case $line in *" ") COMP_WORDS+=("");; esac
+    COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _eva_completion eva; echo "${COMPREPLY[*]}"
+done
+""",
+    "fish": "eva completion fish | source; for line in $argv; echo (complete -C $line | cut -f1); end",
+}
 
 
-@pytest.mark.skipif(shutil.which("bash") is None, reason="no bash here")
-def test_bash_completes_words_options_and_what_the_workspace_has(tmp_path: Path) -> None:
+@pytest.fixture
+def place(tmp_path: Path) -> dict[str, str]:
+    """The environment of a shell that has ``eva``, for the workspace ``ws``."""
     write(tmp_path / "ws", GREETER)
     program = tmp_path / "bin/eva"
     program.parent.mkdir()
     program.write_text(f'#!/bin/sh\nexec {shlex.join(EVA)} "$@"\n')
     program.chmod(0o755)
-    place = os.environ | {"PATH": f"{program.parent}:{os.environ['PATH']}", "PYTHONPATH": os.getcwd()}
+    return os.environ | {"PATH": f"{program.parent}:{os.environ['PATH']}", "PYTHONPATH": os.getcwd()}
 
-    def completed(*words: str) -> list[str]:
-        line = ["bash", "-c", _COMPLETE, "bash", "eva", *words]
-        done = subprocess.run(line, cwd=tmp_path / "ws", env=place, capture_output=True, text=True, check=True)
-        return done.stdout.split()
 
-    assert completed("capability", "dr") == ["drain"]
-    assert "--if-generation" in completed("capability", "drain", "--if")
-    assert completed("capability", "inspect", "") == ["greet"]
-    assert completed("capability", "call", "te") == ["text.greet"]
-    assert completed("-w", "nowhere", "capability", "inspect", "") == []
+@pytest.mark.parametrize("name", SHELLS)
+def test_a_shell_completes_words_options_and_what_the_workspace_has(
+    tmp_path: Path, place: dict[str, str], name: str
+) -> None:
+    if shutil.which(name) is None:
+        pytest.skip(f"no {name} here")
+    words = [name, "-c", SHELLS[name], *(["bash"] if name == "bash" else []), *COMPLETED]
+    done = subprocess.run(words, cwd=tmp_path / "ws", env=place, capture_output=True, text=True, check=True)
+    assert dict(zip(COMPLETED, done.stdout.split("\n"), strict=False)) == COMPLETED
+
+
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="no zsh here")
+def test_zsh_completes_them_at_a_terminal(tmp_path: Path, place: dict[str, str]) -> None:
+    start = f"import os; os.chdir({str(tmp_path / 'ws')!r}); os.execvp('zsh', ['zsh', '-f', '-i'])"
+    terminal = Terminal("-c", start, env=place)
+    try:
+        terminal.type(b'autoload -Uz compinit && compinit -u -D && eval "$(eva completion zsh)" && echo REA""DY\r')
+        terminal.read_until("READY")
+        for typed, completed in (("drain --if", "--if-generation"), ("inspect g", "inspect greet")):
+            terminal.type(f"\x15eva capability {typed}\t".encode())
+            terminal.read_until(completed)
+    finally:
+        terminal.close()
 
 
 def test_help_and_version_are_answers() -> None:
