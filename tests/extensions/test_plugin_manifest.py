@@ -39,7 +39,7 @@ WHOLE = {
     "timeout_secs": 20,
     "requires_network": True,
     "requires": {"bins": ["sh"], "env": ["BELL_HOST"], "os": ["darwin", "linux", "macos"]},
-    "mcp_servers": [{"command": "./serve", "args": ["a", "a"], "env": ["T"]}, {"url": "https://example.org/mcp"}],
+    "mcp_servers": [{"command": "serve", "args": ["a", "a"], "env": ["T"]}, {"url": "https://example.org/mcp"}],
     "hooks": [{"event": "before_tool_call", "command": ["./guard", "x", "x"], "tool_filter": ["plugin.*"]}],
     "prompts": {"include": ["prompts/*.md"]},
     "config_schema": {"type": "object"},
@@ -73,7 +73,7 @@ def test_every_field_is_read() -> None:
     assert (hush.exclusive, hush.by_hand, hush.takes.check({"any": 1})) == (True, False, [])
     assert found.requires == Requires(bins=("sh",), env=("BELL_HOST",), os=("macos", "linux"))
     assert found.mcp_servers == (
-        McpServer(command=("./serve", "a", "a"), env=("T",)),
+        McpServer(command=("serve", "a", "a"), env=("T",)),
         McpServer(url="https://example.org/mcp"),
     )
     assert found.hooks == (Hook(event="before_tool_call", command=("./guard", "x", "x"), tools=("plugin.*",)),)

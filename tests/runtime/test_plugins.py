@@ -17,6 +17,8 @@ from evatui.kernel.lua.worker.landlock import abi
 from evatui.kernel.model.call import Actor, CallerType, CallReport, CallRequest
 from evatui.kernel.records.redact import REDACTED
 from evatui.runtime import Runtime
+from tests.adapters.ground import program as serving
+from tests.adapters.mcp_ground import ADD, serving_tools
 from tests.runtime.conftest import ANN, call, records
 from tests.support.plugins import plugin, program
 from tests.support.waiting import until
@@ -269,3 +271,23 @@ async def test_only_a_person_calls_a_risky_tool_and_a_secret_needs_the_policy(
     policy.write_text(policy.read_text() + "credentials: {API_TOKEN: {from: env, hosts: [api.example.org]}}\n")
     await runtime.reloader.run(explicit=True)
     assert (await answer(runtime, "plugin.keys.ask"))["output"] == f"ask {REDACTED}\n"
+
+
+async def test_mcp_servers_that_it_brings_along_wait_for_the_same_approval_as_any(
+    start: Start, workspace: Path
+) -> None:
+    command, *args = json.loads(serving(workspace.parent, serving_tools(ADD), "srv.py"))
+    servers = [{"command": command, "args": args}, {"command": "./inside"}]
+    folder = plugin(workspace, "pack", "")
+    (folder / "manifest.json").write_text(json.dumps({"name": "pack", "mcp_servers": servers}))
+    runtime = await start()
+    assert [one.code for one in runtime.plugging.catalogue.latest.plugins[0].diagnostics] == ["EVA-844"]
+    assert [one for one in runtime.providers.serving if one.startswith("plugin.")] == ["plugin.pack.mcp1"]
+    request = {"tool": "add", "arguments": {"a": 1, "b": 2}}
+    provider = runtime.providers.serving["plugin.pack.mcp1"]
+    await until(lambda: provider.way.server is not None and provider.way.server.waiting)
+    assert not (await call(runtime, "mcp.tool.call", request)).response.ok
+    await runtime.tools.approve("plugin.pack.mcp1", (), ANN)
+    report = await call(runtime, "mcp.tool.call", request)
+    assert report.response.ok, report.response.error
+    assert report.capability_id == "plugin.pack.mcp1"

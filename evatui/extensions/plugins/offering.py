@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
 from evatui.extensions.plugins.catalogue import Listed, PluginCatalogue
 from evatui.extensions.plugins.manifest import MANIFEST_FILE, PluginManifest
 from evatui.extensions.plugins.plugin import Plugin
-from evatui.kernel.model.adapter import Adapter, AdapterLimits, Contract
+from evatui.kernel.admission.adapter_rules import MCP
+from evatui.kernel.model.adapter import MCP_NAMES, Adapter, AdapterLimits, Contract
 
 __all__ = ["MAX_BYTES", "TRANSPORT", "adapters_of", "capability_of", "provider_of"]
 
@@ -40,8 +41,12 @@ def capability_of(name: str, tool: str) -> str:
 
 def adapters_of(known: PluginCatalogue) -> tuple[Adapter, ...]:
     """Of those that have tools or hooks, and that policy and signature let run. One that lacks something says so when
-    a tool of it is called: what it needs may come at any time."""
-    return tuple(_adapter(one) for one in known.plugins if _serves(one))
+    a tool of it is called: what it needs may come at any time. The MCP servers that a plugin brings along are adapters
+    of their own, under the same approvals as any."""
+    return (
+        *(_adapter(one) for one in known.plugins if _serves(one)),
+        *(server for one in known.plugins if one.available for server in _servers(one.plugin)),
+    )
 
 
 def _serves(one: Listed) -> bool:
@@ -70,6 +75,31 @@ def _adapter(one: Listed) -> Adapter:
         contracts={capability_of(plugin.name, tool.name): Contract(tool.takes, _Whatever()) for tool in manifest.tools},
         digest=plugin.digest,
     )
+
+
+def _servers(plugin: Plugin) -> Iterator[Adapter]:
+    for number, server in enumerate(plugin.manifest.mcp_servers, 1):
+        if server.inside:
+            continue  # told where the manifest is read
+        yield Adapter(
+            f"{provider_of(plugin.name)}.mcp{number}",
+            "mcp",
+            (MCP_NAMES["tools"],),
+            f"{plugin.location}/{MANIFEST_FILE}",
+            name=f"{plugin.name}: MCP server {number}",
+            version=plugin.manifest.version or plugin.digest[:12],
+            block=MCP.complete(
+                {
+                    "server": "stdio" if server.command else "http",
+                    "command": list(server.command) or None,
+                    "env": list(server.env),
+                    "url": server.url,
+                    "headers": {name: {"credential": key} for name, key in server.headers.items()},
+                    "tools": ["*"],
+                }
+            ),
+            digest=plugin.files[MANIFEST_FILE].digest,
+        )
 
 
 def _asks(one: Listed) -> Mapping[str, Any]:

@@ -12,7 +12,7 @@ from evatui.kernel.admission.rules import Choice, Flag, Free, Integer, Nullable,
 from evatui.kernel.model.ids import CAPABILITY_NAME, VERSION
 from evatui.kernel.model.manifest import SideEffects
 
-__all__ = ["ADAPTER", "TRANSPORTS"]
+__all__ = ["ADAPTER", "MCP", "TRANSPORTS"]
 
 TRANSPORTS = ("mcp", "stdio", "http", "eventbus", "skill", "hardware")
 
@@ -30,7 +30,7 @@ _ALIAS = Record(
     }
 )
 _NAMES = ListOf(Text("a name, or a pattern with *"))
-_MCP = Record(
+MCP = Record(
     {
         "server": Field(Choice(("stdio", "http")), "How the server is reached.", required=True),
         "command": Field(Nullable(_ARGV), "What starts a stdio server.", None),
@@ -72,7 +72,7 @@ _EVENTBUS = Record(
 )
 _SKILL = Record({"name": Field(Text("the name of a skill"), "The skill that answers.", required=True)})
 _BLOCKS: dict[str, Rule] = {
-    "mcp": _MCP,
+    "mcp": MCP,
     "stdio": _STDIO,
     "http": _HTTP,
     "eventbus": _EVENTBUS,
