@@ -114,7 +114,7 @@ def _show_list(screen: Screen, data: Mapping[str, Any]) -> None:
             screen.line(f"  {tool['capability']}{shown}  {tool['description']}")
         for hook in row["hooks"]:
             only = f" for {', '.join(hook['tools'])}" if hook["tools"] else ""
-            screen.line(f"  hook {hook['event']}{only}: {hook['command']}  {hook['state']}")
+            screen.line(f"  {row['name']}, {hook['event']}{only}: {hook['command']}  {hook['state']}")
     for row in data["plugins"]:
         if row["shadows"]:
             screen.line(f"{row['name']}: {row['location']} is used, not {', '.join(row['shadows'])}", "dim")

@@ -51,7 +51,8 @@ def plugin_why(one: PluginRow) -> str:
     if one.shadows:
         return f"shadows {', '.join(one.shadows)}"
     signed = _SIGNED.get(one.signed, (one.signed, Ink.DIM))[0]
-    return f"{_counted(len(one.tools), 'tool')}, {signed}" if one.tools else f"{one.description}  {signed}".strip()
+    holds = ((len(one.tools), "tool"), (len(one.hooks), "hook"), (one.servers, "MCP server"))
+    return ", ".join((*(_counted(number, noun) for number, noun in holds if number), signed))
 
 
 def plugin_card(one: PluginRow) -> Iterator[Line]:
