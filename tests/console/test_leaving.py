@@ -152,13 +152,3 @@ def test_x_and_y_in_one_write_drain_nothing(terminal: Terminal, marks: Path) -> 
     terminal.type(b"\x1b")
     terminal.read(0.5)
     assert words(marks) == ["opened"]
-
-
-def test_an_idle_console_writes_nothing(marks: Path) -> None:
-    terminal = Terminal(*PROGRAM, str(marks), "0", "quiet")
-    try:
-        terminal.read_until("repo-summary")
-        while terminal.read(2.5):  # it may still be painting, but not for ever
-            pass
-    finally:
-        terminal.close()
