@@ -67,6 +67,8 @@ class Hooking:
         self._call = call
         self._hooks = Hooks(self._armed, self._run, self._disabled)
         self._after: set[asyncio.Task[None]] = set()
+        self._as_of: object = None
+        self._found: list[Armed] = []
 
     @property
     def states(self) -> list[HookState]:
@@ -157,7 +159,11 @@ class Hooking:
     # -- the hooks ----------------------------------------------------------------------------
 
     def _armed(self) -> list[Armed]:
-        return list(self._in_service())
+        """Asked at every call: looked for only where something went into service, or out of it."""
+        names = self._providers.names  # another object after each change of what serves
+        if self._as_of is not names:
+            self._as_of, self._found = names, list(self._in_service())
+        return self._found
 
     def _in_service(self) -> Iterator[Armed]:
         """Those of the plugins that serve, by the name of the plugin."""
