@@ -273,9 +273,10 @@ class Hardware:
             self.fleet.pass_time(self.now)
 
     def _note(self, name: str, bus: str, look: Look) -> None:
-        before = self._health[name].problem
-        self._health[name] = SourceHealth(name, bus, True, look.problem, look.took_ms)
-        if look.problem != before:
+        before = self._health[name]
+        looked = before.looked or not self._kicks[name].is_set()  # who asked meanwhile waits for the next look
+        self._health[name] = SourceHealth(name, bus, looked, look.problem, look.took_ms)
+        if look.problem != before.problem:
             self._telling.source(name, look.problem)
 
     def _told(self, change: Change) -> None:

@@ -15,6 +15,9 @@ import pytest
 from evatui.hardware.connection import Connection
 from evatui.hardware.moment import Moment
 from evatui.hardware.ports.serial_port import SerialPort
+from evatui.hardware.simulators.faults import Fault
+from evatui.hardware.simulators.models import Scale
+from evatui.hardware.simulators.terminal import Terminal
 from evatui.hardware.tap import Tap
 from evatui.hardware.trouble import Trouble
 from evatui.kernel.model.errors import ErrorKind
@@ -64,6 +67,19 @@ def test_what_no_message_may_be_as_long_as_is_dropped_and_costs_the_connection()
     assert tap.totals.rx_bytes >= 64
     os.close(slave)
     os.close(master)
+
+
+def test_a_simulated_port_that_is_opened_after_its_plug_was_pulled_is_nobody_elses_terminal() -> None:
+    terminal = Terminal(Scale(), lambda: Fault.NONE)
+    terminal.close()
+    others = [os.openpty() for _ in range(8)]
+    assert terminal.path not in {os.ttyname(slave) for _, slave in others}
+    with pytest.raises(Trouble) as trouble:
+        SerialPort(terminal.path, SCALE.line, terminal.release)
+    assert trouble.value.kind is ErrorKind.DEVICE_DISCONNECTED
+    for pair in others:
+        for descriptor in pair:
+            os.close(descriptor)
 
 
 HOLD = "import sys; held = open(sys.argv[1], 'rb', buffering=0); print('here', flush=True); sys.stdin.read()"

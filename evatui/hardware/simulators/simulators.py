@@ -63,7 +63,7 @@ class Simulators:
             if name in REPORTING:
                 return self._reporter(name)
             terminal = self._terminal(name)
-        return SerialPort(terminal.path, line, terminal.close)
+        return SerialPort(terminal.path, line, terminal.release)
 
     def _reporter(self, name: str) -> Wire:
         model = self._reporting.setdefault(name, REPORTING[name][2]())

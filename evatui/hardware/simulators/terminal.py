@@ -43,13 +43,22 @@ class Terminal:
                 os.close(self._wake_w)
         self._thread.join()
 
+    def release(self) -> None:
+        """After whoever opened ``path`` has closed it, or could not open it. Until then its number is nobody else's:
+        whoever opens it late finds it gone, and not the terminal of another program."""
+        self.close()
+        with self._closing:
+            slave, self._slave = self._slave, -1
+        if slave >= 0:
+            os.close(slave)
+
     def _serve(self) -> None:
         try:
             self._listen()
         except OSError:
             pass  # nobody is at the other end any more
         finally:
-            for descriptor in (self._master, self._slave, self._wake_r):
+            for descriptor in (self._master, self._wake_r):
                 os.close(descriptor)  # by the thread that waits on them, or whoever reads learns it late
 
     def _listen(self) -> None:
