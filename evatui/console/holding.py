@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from evatui.console.asking import Asking
 from evatui.console.view.devices import DeviceRow
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 __all__ = ["Holding"]
 
 
+_WEAK: Final = {"weak": "It has no number that tells it from others: it is known by where it is plugged in."}
+
+
 class Holding:
     def __init__(self, app: Stage, asking: Asking) -> None:
         self._app = app
@@ -23,6 +26,7 @@ class Holding:
             "claim": self._claim,
             "release": self._release,
             "release.force": self._take,
+            "bind": self._bind,
             "rescan": self._rescan,
         }
 
@@ -51,6 +55,21 @@ class Holding:
         params = {"key": row.key, "force": True}
         title = f"Take {row.label} from {row.owner}?"
         self._asking.typed("hardware.release", params, title, wrapped(lines), "release", row.label)
+
+    def _bind(self) -> None:
+        from evatui.console.screens.name import Name
+
+        row = self._device()
+        lines = (_name(row), line("Capabilities call it by the name, such as scale.main, and never see a port."))
+        self._app.push_screen(Name(f"Bind {row.label}", wrapped(lines), "go on", dotted=True), self._named)
+
+    def _named(self, name: str | None) -> None:
+        if not name:
+            return
+        row = self._device()
+        lines = (_name(row), line(f"From now on {name} means this device."), line(_WEAK.get(row.strength, "")))
+        params = {"key": row.key, "name": name}
+        self._asking.confirm("hardware.bind", params, f"Is {row.label} {name}?", wrapped(lines), "bind")
 
     def _rescan(self) -> None:
         self._app.say(line(("… ", Ink.INFO), "looking for devices"))

@@ -188,3 +188,18 @@ async def test_each_snapshot_has_the_devices_and_whoever_has_them(console: OpenC
         await it.change(replace(scene(events=reload_events(), at=at("14:03:00")), devices=taken))
         assert [row.key for row in it.app.pane.rows.shown] == ["serial:1"]
         assert "ann" in it.screen
+
+
+async def test_a_device_gets_a_name_after_a_question(console: OpenConsole) -> None:
+    answers = {"hardware.list": DATA, "hardware.bind": {}}
+    async with console(answers=answers, view=View.DEVICES) as it:
+        await it.settle()
+        await it.press("colon", *"bind", "enter")
+        assert "Bind serial port" in it.screen
+        await it.armed()
+        await it.press(*"scale", "full_stop", *"main", "enter")
+        assert "From now on scale.main means this device." in it.screen
+        assert "known by where it is plugged in" in it.screen
+        await it.armed()
+        await it.press("y")
+        assert it.operator.sent("hardware.bind") == [{"key": "serial:1", "name": "scale.main"}]

@@ -20,11 +20,13 @@ class Name(Dialog[str]):
     cancel_keys = ("escape",)
     scrolls_by_keys = False
 
-    def __init__(self, title: str, source: Source, verb: str) -> None:
+    def __init__(self, title: str, source: Source, verb: str, *, dotted: bool = False) -> None:
+        """``dotted``: dots may be in it as well."""
+        self._allowed = r"[A-Za-z0-9_.-]*" if dotted else r"[A-Za-z0-9_-]*"
         super().__init__(title, source, choices(("enter", verb), ("esc", "cancel")))
 
     def body(self) -> Sequence[Widget]:
-        field = Input(compact=True, max_length=64, restrict=r"[A-Za-z0-9_-]*", placeholder="a name")
+        field = Input(compact=True, max_length=64, restrict=self._allowed, placeholder="a name")
         field.cursor_blink = False
         return (Lines(self._source, classes="body"), field)
 

@@ -27,6 +27,14 @@ def _is_claimable(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | N
     return f"{subject.owner} has it" if subject.claimed else None
 
 
+def _is_there(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | None:
+    from evatui.console.view.devices import DeviceRow
+
+    if not isinstance(subject, DeviceRow):
+        return "no device is selected"
+    return "it is not plugged in" if subject.state == "absent" else None
+
+
 def _is_claimed(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | None:
     from evatui.console.view.devices import DeviceRow
 
@@ -48,6 +56,10 @@ ON_DEVICES: tuple[Action, ...] = (
         id="release.force", label="release!", help="Take a device from whoever has claimed it: type its name",
         group="Changing", command="hardware.release", level=Danger.TYPED, views=_HERE, enabled=_is_claimed,
         in_menu=True,
+    ),
+    Action(
+        id="bind", label="bind", help="Say which name means this device; y confirms",
+        group="Changing", command="hardware.bind", views=_HERE, enabled=_is_there, in_menu=True,
     ),
     Action(
         id="rescan", label="rescan", help="Look for devices now",
