@@ -73,7 +73,7 @@ async def test_a_skill_answers_with_its_text_and_says_which_version_of_it(start:
         "instructions": "Look closely.\n",
         "payload": {"path": "a.py"},
     }
-    record = runtime.audit.tail(1)[0]
+    record = [one for one in runtime.audit.tail(100) if one["capability_id"] == "reviewer" and one["request_id"]][-1]
     assert (record["capability_id"], record["host_calls"][0]["fn"]) == ("reviewer", "adapter.skill")
     assert record["host_calls"][0]["target"] == "review"
     save(ground, SKILL, TEXT.format("", "again"))
@@ -198,9 +198,10 @@ async def test_a_lua_skill_that_writes_is_on_record_with_the_paths_it_touched(st
     grant = "version: 1\ngrants: [{match: {kinds: [lua_skill]}, fs: {write: [workspace]}}]\n"
     write(ground, {**files, POLICY: grant, "out/b.txt": ""})
     runtime = await start()
-    response = (await call(runtime, "test.writer", {})).response
+    report = await call(runtime, "test.writer", {})
+    response = report.response
     assert (response.ok, response.result) == (True, False), response.error
-    *_, intent, final = runtime.audit.tail(4)
+    intent, final = [one for one in runtime.audit.tail(100) if one["request_id"] == report.request_id]
     touched = [(one["fn"], one["target"], one["outcome"]) for one in final["host_calls"]]
     assert touched == [
         ("fs_write_text", "workspace:out/a.txt", "ok"),
