@@ -10,9 +10,11 @@ or does not take the rules, it says so and nothing is run. Needs nothing but the
 from __future__ import annotations
 
 import ctypes
+import errno
 import json
 import os
 import sys
+import time
 from collections.abc import Iterable
 from contextlib import suppress
 
@@ -23,6 +25,7 @@ _FILES_BY_ABI = ((1, 13), (2, 14), (3, 15), (5, 16))
 """Since which ABI so many rights to files are known."""
 _NETWORK_SINCE, _SCOPES_SINCE = 4, 6
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1, 2, 4, 8
+_TRIES, _PAUSE_S = 200, 0.01
 _TRUNCATE, _IOCTL = 1 << 14, 1 << 15
 _OF_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL
 
@@ -41,10 +44,25 @@ def main(rules: str, program: str, argv: list[str]) -> None:
     wanted = json.loads(rules)
     try:
         confine(wanted["read"], wanted["write"], network=wanted["network"])
-        os.execv(program, argv)
+        _become(program, argv)
     except OSError as error:
         sys.stderr.write(f"it cannot be started confined: {os.strerror(error.errno or 0).lower()}\n")
         sys.exit(126)
+
+
+def _become(program: str, argv: list[str]) -> None:
+    """Does not return. Raises `OSError`.
+
+    Who was forked while the program was written, and has not become something else yet, has it open for writing.
+    """
+    for _ in range(_TRIES):
+        try:
+            os.execv(program, argv)
+        except OSError as error:
+            if error.errno != errno.ETXTBSY:
+                raise
+            time.sleep(_PAUSE_S)
+    raise OSError(errno.ETXTBSY, os.strerror(errno.ETXTBSY))
 
 
 def confine(read: Iterable[str], write: Iterable[str], *, network: bool) -> None:

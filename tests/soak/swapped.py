@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import hashlib
 import subprocess
 import threading
@@ -28,7 +29,7 @@ async def swaps(root: Path, tries: int) -> list[str]:
     """What went wrong in so many starts: a program ran that is not what was hashed."""
     folder = plugin(root, "ring", _SOURCE.format("one"))
     manifest = (folder / "manifest.json").read_bytes()
-    known = dict(_closure(manifest, word) for word in _WORDS)
+    known = dict(_closure(manifest, word) for word in (*_WORDS, ""))
     write(root, {"eva.yaml": "version: 1\n"})
     verified = Verified(root / "verified")
     layers = plugin_layers(open_layout(root), None)
@@ -44,30 +45,46 @@ async def swaps(root: Path, tries: int) -> list[str]:
         swapping.join()
 
 
-def _closure(manifest: bytes, word: str) -> tuple[str, tuple[str, str]]:
-    """The digest of the whole plugin, with the word that it says then and the digest of its program."""
-    program_digest = hashlib.sha256(_SOURCE.format(word).encode()).hexdigest()
+def _closure(manifest: bytes, word: str) -> tuple[str, tuple[str, ...]]:
+    """The digest of the whole plugin, with the word that it says then and the digest of its program.
+
+    An empty one says nothing.
+    """
+    source = _SOURCE.format(word) if word else ""
+    program_digest = hashlib.sha256(source.encode()).hexdigest()
     files = [
         PackedFile("manifest.json", hashlib.sha256(manifest).hexdigest(), len(manifest), False),
         PackedFile("ring", program_digest, 0, True),
     ]
-    return digest_of(files), (word, program_digest)
+    return digest_of(files), (word, program_digest) if word else ()
 
 
-async def _tried(plugins: Plugins, verified: Verified, known: dict[str, tuple[str, str]]) -> str:
+async def _tried(plugins: Plugins, verified: Verified, known: dict[str, tuple[str, ...]]) -> str:
     """Empty where what ran is what its folder was named after; or where nothing ran, since it had changed."""
     (found,) = plugins.latest.plugins
     looking = asyncio.create_task(plugins.look())
     try:
         with verified.using(found.plugin) as place:
-            ran = await asyncio.to_thread(subprocess.run, [place / "ring"], capture_output=True, text=True)
+            said = await asyncio.to_thread(_run, place / "ring")
     except CallFailed as failed:
         return "" if failed.error.details.get("reason") == "integrity_mismatch" else failed.error.message
     finally:
         await looking
-    word, digest = ran.stdout.split()[:2]
     wanted = known.get(found.plugin.digest)
-    return "" if wanted == (word, digest) else f"{word} with {digest} ran as {found.plugin.digest}"
+    return "" if wanted == said else f"{said} ran as {found.plugin.digest}"
+
+
+def _run(program: Path) -> tuple[str, ...]:
+    """What it says of itself; nothing where it is empty, which a save that was held up may have left."""
+    while True:
+        try:
+            ran = subprocess.run([program], capture_output=True, text=True)
+            return tuple(ran.stdout.split()[:2])
+        except OSError as error:
+            if error.errno == errno.ENOEXEC:
+                return ()
+            if error.errno != errno.ETXTBSY:  # somebody was forked while the copy was written
+                raise
 
 
 def _swap(file: Path, ended: threading.Event) -> None:
