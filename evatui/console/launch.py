@@ -7,10 +7,12 @@ import contextlib
 import sys
 import threading
 from collections.abc import Callable, Coroutine
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evatui.console.app import ConsoleApp
 from evatui.console.guard import Guard
+from evatui.console.strays import kept_off_the_screen
 from evatui.console.tty import name_of, offer
 from evatui.control.exits import exit_for
 from evatui.control.operator import CommandFailed
@@ -21,10 +23,11 @@ if TYPE_CHECKING:
 __all__ = ["launch", "pose", "say"]
 
 
-def launch(app: ConsoleApp, *, mouse: bool) -> int:
+def launch(app: ConsoleApp, *, mouse: bool, strays: Path | None = None) -> int:
     """Runs the console on this terminal to its end and returns the exit code: 128 + n after signal n.
 
-    Call it from the main thread. The terminal is plain again before anything is waited for.
+    Call it from the main thread. The terminal is plain again before anything is waited for. ``strays`` gets what is
+    written to the standard streams by whatever is not the screen.
     """
     ending = _Ending(app)
     terminal = sys.__stdin__.fileno() if sys.__stdin__ is not None else None
@@ -35,7 +38,8 @@ def launch(app: ConsoleApp, *, mouse: bool) -> int:
     try:
         # One loop for both: an operator that is attached belongs to the loop that it was opened on.
         with asyncio.Runner() as runner:
-            failed = runner.run(app.run_async(mouse=mouse))
+            with kept_off_the_screen(strays):
+                failed = runner.run(app.run_async(mouse=mouse))
             guard.screen_is_back()
             runner.run(ending.close())
     finally:

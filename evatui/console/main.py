@@ -143,7 +143,7 @@ def _command(
     from evatui.console.launch import launch
 
     try:
-        return launch(app, mouse=not no_mouse)
+        return launch(app, mouse=not no_mouse, strays=home / "strays.txt")
     finally:
         save_settings(home, app.settings)
 

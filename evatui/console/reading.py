@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -114,7 +115,10 @@ class Reading:
     def _waited_for(self, argv: list[str]) -> bool:
         """Whether it could be started. Raises nothing: Textual would stay suspended, before a blank screen."""
         try:
-            child = subprocess.Popen(argv, env=_environment(no_color=self._app.no_color))
+            # The standard streams are not the terminal while the screen is on.
+            screen = sys.__stderr__
+            environment = _environment(no_color=self._app.no_color)
+            child = subprocess.Popen(argv, env=environment, stdout=screen, stderr=screen)
         except (OSError, ValueError):
             return False
         with self._app.guard_child(child):

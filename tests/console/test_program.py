@@ -204,3 +204,35 @@ def _lives(pid: int) -> bool:
     except ProcessLookupError:
         return False
     return True
+
+
+_LOUD = """
+import functools, os, sys
+from pathlib import Path
+from tests.console import small_console as program
+
+quiet = program.MarkingOperator.snapshot
+
+async def snapshot(self, since):
+    os.write(1, b"a library is chatty"), os.write(2, b"another complains")
+    return await quiet(self, since)
+
+program.MarkingOperator.snapshot = snapshot
+program.launch = functools.partial(program.launch, strays=Path(sys.argv.pop()))
+program.main()
+"""
+
+
+def test_what_is_written_past_the_screen_is_kept_off_it_and_in_a_file(tmp_path: Path) -> None:
+    strays = tmp_path / "home" / "strays.txt"
+    terminal = Terminal("-c", _LOUD, str(tmp_path / "marks"), "0", "quiet", str(strays))
+    try:
+        terminal.read_until("repo-summary")
+        terminal.signal(signal.SIGTERM)
+        assert terminal.wait() == 128 + signal.SIGTERM
+        assert b"chatty" not in terminal.drawn
+        assert b"complains" not in terminal.drawn
+        assert ALTERNATE_OFF in terminal.drawn
+        assert "a library is chattyanother complains" in strays.read_text()
+    finally:
+        terminal.close()
