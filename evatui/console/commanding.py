@@ -37,7 +37,7 @@ class Commanding:
 
     def _open(self) -> None:
         self._base = self._put = ""
-        self._app.frame.command.open()
+        self._app.frame.open_command()
         self.changed("")
 
     def changed(self, text: str) -> None:

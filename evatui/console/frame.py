@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from evatui.console.view.actions import VIEWS, Actions, View
-from evatui.console.view.foot import footer
+from evatui.console.view.foot import footer, keys_line
 from evatui.console.view.header import Link, header, tabs
 from evatui.console.view.ink import EMPTY, Line, fit, line, wrap
 from evatui.console.view.words import Look
@@ -23,6 +23,10 @@ __all__ = ["Frame", "Scene"]
 
 _MOST = 3
 """Lines of what is said on the status line; the sentence of the selected thing has one."""
+
+
+_TYPING = (("tab", "completes"), ("enter", "does it"), ("↑ ↓", "typed before"), ("esc", "back"))
+_FILTERING = (("enter", "keeps it"), ("esc", "shows all"))
 
 
 class Scene(Protocol):
@@ -60,11 +64,16 @@ class Frame:
         self.status = Lines(self._status, id="status")
         self.footer = Lines(self._footer, id="footer")
 
+    def open_command(self) -> None:
+        self.command.open()
+        self.refresh()
+
     def open_prompt(self) -> None:
         """With the filter that is on, to be changed."""
         self.prompt.value = self._scene.pane.rows.query_text.text
         self.prompt.add_class("-shown")
         self._scene.screen.set_focus(self.prompt)  # at once: the next key may be on its way already
+        self.refresh()
 
     def close_prompt(self) -> None:
         self.prompt.remove_class("-shown")
@@ -110,6 +119,8 @@ class Frame:
 
     def _footer(self, width: int) -> tuple[Line, ...]:
         scene = self._scene
+        if self.types:
+            return (keys_line(_TYPING if self.command.is_open else _FILTERING),)
         return (
             footer(scene.actions, scene.view, scene.snapshot, scene.shown.subject() if scene.shown else None, width),
         )

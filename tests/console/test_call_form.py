@@ -181,3 +181,15 @@ async def test_the_first_field_has_the_keys_and_the_answer_has_room(
         await it.press(*"src", "ctrl+s")
         assert "✓ ok" in it.screen
         assert "ctrl+s send" in it.screen
+
+
+async def test_on_a_short_screen_an_answer_has_the_room_until_something_is_typed(console: OpenConsole) -> None:
+    called = {"response": {"ok": True, "result": {f"file{n}": n for n in range(7)}}}
+    async with console(answers={**ANSWERS, "capability.call": called}, size=(80, 24)) as it:
+        await opened(it)
+        await it.press(*"src")
+        assert "--payload" in it.screen
+        await it.press("ctrl+s")
+        assert '"file6": 6' in it.screen
+        await it.press("x")
+        assert "--payload" in it.screen

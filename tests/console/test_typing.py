@@ -179,6 +179,16 @@ async def test_the_palette_has_what_is_possible_and_where_to_go(console: OpenCon
         assert it.open_dialogs == 0
 
 
+async def test_while_one_types_the_footer_has_the_keys_of_the_line(console: OpenConsole) -> None:
+    async with console() as it:
+        await it.press("colon")
+        assert it.text("#footer").strip() == "tab completes  enter does it  ↑ ↓ typed before  esc back"
+        await it.press("escape", "slash")
+        assert it.text("#footer").strip() == "enter keeps it  esc shows all"
+        await it.press("escape")
+        assert "q leave" in it.text("#footer")
+
+
 async def test_a_line_that_loses_the_keys_is_closed(console: OpenConsole) -> None:
     async with console() as it:
         await it.press("colon", *"dra")

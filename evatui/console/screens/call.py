@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -20,6 +19,7 @@ from evatui.console.view.answer import call_answer
 from evatui.console.view.cli import command_line
 from evatui.console.view.form.draft import Draft
 from evatui.console.view.form.earlier import EARLIER_COLUMNS, earlier_rows
+from evatui.console.view.form.equal import equal_lines
 from evatui.console.view.form.payload import Entries, entries_of
 from evatui.console.view.form.plan import Form, TooRich
 from evatui.console.view.ink import Ink, Line, join, line, wrap, wrapped
@@ -36,6 +36,7 @@ from evatui.kernel.model.progress import Progress
 __all__ = ["CallForm"]
 
 _CALLING = line(("… calling", Ink.INFO))
+_TALL, _BESIDE, _EQUAL = 20, 4, 5  # lines: below so many an answer takes those of what equals the form
 _CHECK_S = 0.3
 """After the last key, until the runtime is asked whether it fits."""
 
@@ -59,7 +60,7 @@ class CallForm(Dialog[Draft]):
         self._calls = calls
         self._note = self._about(planned)
         self._answer: Sequence[Line] = (line(("The answer will stand here.", Ink.DIM)),)
-        self._waiting = False
+        self._waiting = self._answered = False
         self._problems: Sequence[str] = ()
         self._check_soon: Timer | None = None
 
@@ -89,14 +90,15 @@ class CallForm(Dialog[Draft]):
         self._edited()
 
     def _take_focus(self) -> None:
-        if self._editor.display:
-            self.set_focus(self._editor)
-        else:
-            self._fields.take_focus()
+        self.set_focus(self._editor) if self._editor.display else self._fields.take_focus()
 
     def make_room(self, height: int) -> None:
         editor = max(3, min(12, height // 2))
         above = editor if self._editor.display else max(2, min(16, height * 3 // 5, self._fields.wanted))
+        hides = self._answered and height < _TALL
+        if hides:
+            editor, above, height = min(editor, _BESIDE), min(above, _BESIDE), height + _EQUAL
+        self._equal.display = not hides
         self._editor.styles.height = editor
         self._fields.styles.max_height = above
         self._output.styles.max_height = max(3, height - above)
@@ -129,6 +131,9 @@ class CallForm(Dialog[Draft]):
         self._edited()
 
     def _edited(self) -> None:
+        if self._answered:
+            self._answered = False
+            self.refit()
         self._equal.show(self._equal_lines)
         if self._check_soon is not None:
             self._check_soon.stop()
@@ -142,8 +147,7 @@ class CallForm(Dialog[Draft]):
         return self._editor.text if self._editor.display or isinstance(payload, str) else pretty(payload)
 
     def _check(self) -> None:
-        payload = self._payload()
-        if isinstance(payload, dict):
+        if isinstance(payload := self._payload(), dict):
             self.run_worker(self._judge(payload), exit_on_error=False, group="check", exclusive=True)
 
     async def _judge(self, payload: Mapping[str, Any]) -> None:
@@ -271,8 +275,9 @@ class CallForm(Dialog[Draft]):
 
     async def _call(self, payload: dict[str, Any]) -> None:
         sent = await self._calls.send(self._params(payload), self._progressed)
-        self._waiting = False
+        self._waiting, self._answered = False, True
         self._say(call_answer(sent))
+        self.refit()
 
     def _progressed(self, progress: Progress) -> None:
         if self._waiting and self.is_attached:
@@ -286,13 +291,10 @@ class CallForm(Dialog[Draft]):
         self._answer = lines
         self._output.ask_again()
 
-    def _equal_lines(self, width: int) -> list[Line]:
+    def _equal_lines(self, width: int) -> Sequence[Line]:
         """The payload, what is wrong with it, and the ``eva`` line: they change with every key."""
         payload = self._payload()
         if isinstance(payload, str):
             return [line((payload, Ink.WARN))]
-        wrong = [line((f"✗ {problem}", Ink.BAD)) for problem in self._problems[:2]]
-        flat = json.dumps(payload, ensure_ascii=False)
-        shown = [] if self._editor.display else list(wrap(line(flat[: 3 * width]), width))[:2]
-        equal = command_line("capability.call", self._params(payload))
-        return [*wrong, *shown, *list(wrap(line((equal[: 4 * width], Ink.DIM)), width))[:3]]
+        with_payload = not self._editor.display
+        return equal_lines(self._params(payload), self._problems, width, with_payload=with_payload)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from evatui.console.view.enabled import Subject
     from evatui.control.snapshot import ConsoleSnapshot
 
-__all__ = ["ACTION_COLUMNS", "GO_TO", "action_rows", "footer", "menu_line", "thing_rows"]
+__all__ = ["ACTION_COLUMNS", "GO_TO", "action_rows", "footer", "keys_line", "menu_line", "thing_rows"]
 
 GO_TO = "go to "
 """Before the name of a thing in the palette, in the place of the id of an action."""
@@ -45,8 +45,13 @@ def footer(actions: Actions, view: View, snapshot: ConsoleSnapshot | None, subje
     return fit(tuple(spans), width)
 
 
+def keys_line(pairs: Sequence[tuple[str, str]]) -> Line:
+    """Keys and what they do, as in the footer."""
+    return tuple(span for key, does in pairs for span in ((f" {key}", Ink.KEY), (f" {does} ", Ink.DIM)))
+
+
 def _hint(action: Action) -> Line:
-    return line((f" {action.name_of_key}", Ink.KEY), (f" {action.label} ", Ink.DIM))
+    return keys_line(((action.name_of_key, action.label),))
 
 
 def action_rows(actions: Iterable[Action], why_not: WhyNot) -> list[Row]:
