@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 
 from evatui.console.view.answer import rendered_lines
-from evatui.console.view.ink import EMPTY, Ink, Line, join, line, wrap
+from evatui.console.view.ink import EMPTY, Ink, Line, join, line, plain, wrap
 from evatui.console.view.mending import edits_of
 from evatui.console.view.words import Look, clock
 from evatui.control.snapshot import AuditRow, RejectionRow
@@ -43,7 +43,7 @@ def card(row: RejectionRow, width: int, look: Look) -> list[Line]:
 
 def _diagnostic(diagnostic: Diagnostic, width: int) -> list[Line]:
     if diagnostic.rendered:
-        return [part for row in rendered_lines(diagnostic.rendered) for part in wrap(row, width)]
+        return [part for row in rendered_lines(diagnostic.rendered) for part in wrap(row, width, _hanging(row))]
     lines = list(wrap(line((f"{diagnostic.code} {diagnostic.message}", Ink.BAD)), width))
     if place := diagnostic.primary:
         lines.append(line((f"  {place.file}:{place.line}:{place.column}", Ink.DIM)))
@@ -52,6 +52,13 @@ def _diagnostic(diagnostic: Diagnostic, width: int) -> list[Line]:
     if diagnostic.help:
         lines += wrap(line(("  ", Ink.PLAIN), (diagnostic.help, Ink.OK)), width, "  ")
     return lines
+
+
+def _hanging(row: Line) -> str:
+    """So far in goes on what has a word before it: ``= why: ``."""
+    text = plain(row)
+    head, colon, _ = text.partition(": ")
+    return " " * len(head + colon) if head.strip().startswith("= ") else " " * (len(text) - len(text.lstrip()))
 
 
 def record(row: AuditRow, width: int) -> list[Line]:

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from evatui.console.view.canary import canary_lines
 from evatui.console.view.ink import EMPTY, Ink, Line, fit, join, line, wrap
-from evatui.console.view.rows import beside, served
+from evatui.console.view.rows import beside, marked, served
 from evatui.console.view.under_way import furthest, under_way
 from evatui.console.view.words import LABELS, STATE_INKS, Look, clock, state_label
 from evatui.control.deciding import PermissionRow
 from evatui.control.snapshot import CallRow, CapabilityRow, ConsoleSnapshot, Transition
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["brief", "is_moved", "last_transition", "path_of", "preview", "where"]
 
@@ -59,7 +55,7 @@ def preview(
     return lines
 
 
-_DISK = {"quarantined": "rolled back: not tried again until it changes, or by retry (a)"}
+_DISK = {"quarantined": "what it holds was rolled back: tried again when it changes, or by retry (a)"}
 
 
 def _fields(row: CapabilityRow, width: int) -> list[Line]:
@@ -133,13 +129,13 @@ def brief(
             line(", ".join(row.capabilities)),
             line((f"{row.kind} {row.version}", Ink.DIM)),
             line((f"effects {row.side_effects}", Ink.DIM)),
-            line((", ".join(row.marks), Ink.WARN)) if row.marks else EMPTY,
+            marked(row),
             line((f"kept {' '.join(kept)}", Ink.DIM)) if kept else EMPTY,
         )
     )
     also = join((beside(item, look, elapsed) for item in row.beside), "  ")
-    rest = line((row.reason or (where(row) if is_moved(row) else row.description), Ink.PLAIN))
-    return [first, join((furthest(calls), also)) or rest or path_of(row, look)]
+    why = _DISK.get(row.on_disk) or row.reason or (where(row) if is_moved(row) else row.description)
+    return [first, join((furthest(calls), also)) or line(why or row.path)]
 
 
 def path_of(row: CapabilityRow, look: Look) -> Line:

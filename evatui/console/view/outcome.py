@@ -105,7 +105,10 @@ def _besides(sent: Sent, data: Mapping[str, Any], refused: int) -> Iterator[Span
         yield f" {', '.join(took)} took effect", Ink.OK
     if cut := data.get("cut"):
         yield f" {_many(cut, 'call')} cut", Ink.WARN
-    if note := data.get("note"):
+    note = str(data.get("note") or "")
+    if sent.command == "capability.undo":
+        note = note.partition("; ")[2]  # what was undone was asked about; what else is there to know
+    if note:
         yield f" {note}", Ink.WARN
     if waits := len(data.get("waiting") or ()):
         yield f" {waits} still waits for more (3 says for what)", Ink.WARN

@@ -21,6 +21,7 @@ __all__ = [
     "beside",
     "counts_down",
     "folded",
+    "marked",
     "registry_rows",
     "served",
 ]
@@ -146,13 +147,14 @@ def _remark(row: CapabilityRow) -> Line:
     if row.behind:
         return line(("behind ", Ink.DIM), ("; ".join(row.behind), Ink.INFO))
     if row.marks or row.errors:
-        return join((_marks(row), line((f"{row.errors:,} of {row.calls:,} failed", Ink.BAD)) if row.errors else EMPTY))
+        return join((marked(row), line((f"{row.errors:,} of {row.calls:,} failed", Ink.BAD)) if row.errors else EMPTY))
     if row.on_disk not in ("same", ""):
         return line((f"disk {row.on_disk}", Ink.WARN))
     return line((row.reason, Ink.DIM)) if row.state is not State.ACTIVE else ()
 
 
-def _marks(row: CapabilityRow) -> Line:
+def marked(row: CapabilityRow) -> Line:
+    """What stands out about it, in words."""
     ink = Ink.INFO if row.marks == ("process",) else Ink.WARN
     return line((", ".join(_MARKS.get(mark, mark) for mark in row.marks), ink)) if row.marks else EMPTY
 
