@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from rich.cells import cell_len
 
+from evatui.console.view.action import View
 from evatui.console.view.ink import plain
 from evatui.console.view.words import Look
 from evatui.control.bundle import bundled_workspace
@@ -96,3 +99,9 @@ def test_the_board_has_room_for_all_that_a_long_tour_counts(ascii: bool) -> None
     assert look.text("load 240/s · calls 13,912 · lost 0 · mixed 0 · errors 12 · swap g11→g12 200 ms") in told
     assert cell_len(told) == 79
     assert told.isascii() is ascii
+
+
+def test_there_is_a_picture_of_every_view_and_of_the_broken_edit() -> None:
+    names = {step.picture for step in STEPS} - {""}
+    assert {path.stem for path in (Path(__file__).parents[2] / "screenshots").glob("*.svg")} == names
+    assert {view.value for view in View} | {"broken-edit"} <= names
