@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -220,7 +221,7 @@ class ConsoleApp(Stage):
 
         if isinstance(pane, AskedPane) and pane.stale and self.commands is not None:
             pane.stale = False
-            self.run_worker(self._ask(pane), exit_on_error=False, group=f"ask {pane.view}", exclusive=True)
+            self.run_worker(partial(self._ask, pane), exit_on_error=False, group=f"ask {pane.view}", exclusive=True)
 
     async def _ask(self, pane: AskedPane) -> None:
         assert self.commands is not None  # nothing is asked before

@@ -45,8 +45,8 @@ class _Studio:
         return StillOperator(operator), load, Outside(self.ground, operator, load.tally, timed=False)
 
     async def _take(self, step: Step) -> None:
+        await self._settle()  # always: what happened in a step is seen at its time
         if step.picture:
-            await self._settle()
             picture = self.app.export_screenshot(title="evatui", simplify=True)
             await asyncio.to_thread(self._write, self._folder / f"{step.picture}.svg", picture)
         self._clock.step()

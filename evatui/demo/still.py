@@ -36,7 +36,7 @@ class StepClock:
 
 class StillOperator:
     """As the one that it is given, but that durations are the same each time, ids of requests are counted, and only
-    simulated devices are seen."""
+    simulated devices are seen, without what went over their lines by the second."""
 
     def __init__(self, operator: Operator) -> None:
         self.readonly = operator.readonly
@@ -45,7 +45,8 @@ class StillOperator:
     async def run(self, command: str, *, on_progress: OnProgress | None = None, **params: Any) -> dict[str, Any]:
         answer = await self._operator.run(command, on_progress=on_progress, **params)
         if command == "hardware.list":
-            answer["devices"] = [device for device in answer["devices"] if device["simulated"]]
+            seen = [device for device in answer["devices"] if device["simulated"]]
+            answer["devices"] = [{**device, "traffic": []} for device in seen]
         return answer
 
     async def snapshot(self, since: Cursor) -> ConsoleSnapshot:
