@@ -221,7 +221,8 @@ class ConsoleApp(Stage):
 
         if isinstance(pane, AskedPane) and pane.stale and self.commands is not None:
             pane.stale = False
-            self.run_worker(partial(self._ask, pane), exit_on_error=False, group=f"ask {pane.view}", exclusive=True)
+            work: Callable[[], Awaitable[None]] = partial(self._ask, pane)  # never begun, where the app ends first
+            self.run_worker(work, exit_on_error=False, group=f"ask {pane.view}", exclusive=True)
 
     async def _ask(self, pane: AskedPane) -> None:
         assert self.commands is not None  # nothing is asked before

@@ -44,14 +44,16 @@ class StillOperator:
 
     async def run(self, command: str, *, on_progress: OnProgress | None = None, **params: Any) -> dict[str, Any]:
         answer = await self._operator.run(command, on_progress=on_progress, **params)
-        if command == "hardware.list":
-            seen = [device for device in answer["devices"] if device["simulated"]]
-            answer["devices"] = [{**device, "traffic": []} for device in seen]
-        return answer
+        return _still_devices(answer) if command == "hardware.list" else answer
 
     async def snapshot(self, since: Cursor) -> ConsoleSnapshot:
         found = await self._operator.snapshot(since)
-        return replace(found, calls=tuple(map(_still_call, found.calls)), audit=tuple(map(_still_row, found.audit)))
+        return replace(
+            found,
+            calls=tuple(map(_still_call, found.calls)),
+            audit=tuple(map(_still_row, found.audit)),
+            devices=_still_devices(found.devices),
+        )
 
     def on_change(self, notify: Callable[[], None]) -> None:
         self._operator.on_change(notify)
@@ -61,6 +63,11 @@ class StillOperator:
 
     async def close(self) -> None:
         await self._operator.close()
+
+
+def _still_devices(told: Mapping[str, Any]) -> dict[str, Any]:
+    seen = [device for device in told.get("devices") or () if device["simulated"]]
+    return {} if not told else {**told, "devices": [{**device, "traffic": []} for device in seen]}
 
 
 def _still_call(call: CallRow) -> CallRow:
