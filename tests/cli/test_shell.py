@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -109,6 +110,19 @@ def test_zsh_completes_them_at_a_terminal(tmp_path: Path, place: dict[str, str])
         for typed, completed in (("drain --if", "--if-generation"), ("inspect g", "inspect greet")):
             terminal.type(f"\x15eva capability {typed}\t".encode())
             terminal.read_until(completed)
+    finally:
+        terminal.close()
+
+
+@pytest.mark.parametrize(("wants", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)])
+def test_a_terminal_gets_colours_unless_it_wants_none(
+    place: dict[str, str], tmp_path: Path, wants: dict[str, str], coloured: bool
+) -> None:
+    terminal = Terminal(*EVA[1:], "-w", str(tmp_path / "ws"), "capability", "list", env={"NO_COLOR": "", **wants})
+    try:
+        terminal.read_until("greet")
+        assert terminal.wait() == 0
+        assert (re.search(rb"\x1b\[[0-9;]*3[0-9]", terminal.drawn) is not None) is coloured
     finally:
         terminal.close()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import shutil
+import stat
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,11 @@ from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.workspace.lock import holder_of
 from tests.control.crowd import opened
 from tests.support.waiting import until
+
+
+async def test_the_socket_is_its_users_alone(holder: LocalOperator) -> None:
+    socket = Path(holder.kernel.address)
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (socket, socket.parent)] == [0o600, 0o700]
 
 
 async def test_a_second_holder_is_told_who_holds_it(holder: LocalOperator, workspace: Path, monkeypatch) -> None:
