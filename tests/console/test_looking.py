@@ -109,6 +109,23 @@ async def test_records_are_kept_while_another_view_is_on(console: OpenConsole) -
         assert [row.key for row in it.app.pane.rows.shown] == ["older", *map(str, range(101, 107))]
 
 
+async def test_every_record_that_is_listed_can_be_opened_also_where_room_for_more_is_left(
+    console: OpenConsole, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evatui.console.panes.audit._KEPT", 60)
+    rows = [record(seq, "14:02:30", "repo-summary") for seq in range(11, 111)]
+    async with console(scene(audit=tuple(rows[:40])), view=View.AUDIT) as it:
+        listed = it.app.pane.rows
+        assert (listed.total, it.app.pane.preview_lines(80) != []) == (40, True)
+        await it.press("home", "j")
+        assert "#11 " in it.status
+        await it.press("f")
+        await it.change(scene(audit=tuple(rows), at=at("14:02:40")))
+        assert (listed.total, listed.shown[0].key, listed.shown[1].key) == (60, "older", "51")
+        await it.press("home", "j")
+        assert "#51 " in it.status
+
+
 async def test_zoom_leaves_the_list_alone_on_the_screen(console: OpenConsole) -> None:
     async with console() as it:
         height = it.app.pane.rows.size.height

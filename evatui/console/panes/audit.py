@@ -47,7 +47,7 @@ class AuditPane(StreamPane):
             return
         self._records |= {str(row.seq): row for row in fresh}
         self._lines = [*self._lines, *map(self._line, fresh)][-self._kept :]
-        for gone in list(self._records)[: len(self._records) - self._kept]:
+        for gone in list(self._records)[: max(0, len(self._records) - self._kept)]:
             del self._records[gone]
         self._changed(len(fresh))
 
