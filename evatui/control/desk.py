@@ -10,6 +10,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from evatui.control.answers import status
+from evatui.control.approving import Approving
 from evatui.control.client_sessions import ClientSessions, on_line
 from evatui.control.clients import Clients
 from evatui.control.commands import COMMANDS, is_followed
@@ -89,13 +90,10 @@ class Desk:
             "capability.plan": self._plan,
             "capability.reload": self._reload,
             "capability.route": self._route,
-            "capability.approve": self._approve,
-            "trust.show": self._trusted,
-            "trust.give": self._trust,
-            "trust.revoke": self._distrust,
             "runtime.restart": self._anew,
             "runtime.freeze": self._freeze,
             "runtime.thaw": self._thaw,
+            **Approving(runtime).work,
             **Queries(runtime).answers,
             **orders(runtime),
             **outside(runtime),
@@ -260,25 +258,6 @@ class Desk:
             if_generation=read_text(params, "if_generation"),
         )
         return _plan_json(plan)
-
-    async def _approve(self, params: Params, actor: Actor) -> dict[str, Any]:
-        receipt = await self._runtime.approvals.approve(
-            read_needed(params, "id"),
-            read_needed(params, "digest"),
-            actor,
-            read_text(params, "if_generation"),
-            read_text(params, "typed"),
-        )
-        return receipt.to_json()
-
-    async def _trusted(self, params: Params, actor: Actor) -> dict[str, Any]:
-        return self._runtime.approvals.trusted()
-
-    async def _trust(self, params: Params, actor: Actor) -> dict[str, Any]:
-        return await self._runtime.approvals.trust(actor, read_text(params, "digest"))
-
-    async def _distrust(self, params: Params, actor: Actor) -> dict[str, Any]:
-        return await self._runtime.approvals.distrust(actor)
 
 
 def _request(params: Params, actor: Actor) -> CallRequest:
