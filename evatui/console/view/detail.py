@@ -30,7 +30,7 @@ def preview(
         join((state_label(row.state, look), line((f"since {clock(row.since, look)}", Ink.DIM)))),
         EMPTY,
     ]
-    if row.reason:
+    if row.reason and row.generation is None:  # where one serves, it is the reason of what is beside it, said there
         lines += wrap(line((row.reason, STATE_INKS[row.state])), width)
     if row.description:
         lines += wrap(line(row.description), width)
