@@ -67,6 +67,7 @@ def test_the_levels_are_those_of_the_commands() -> None:
         "tools.approve": Danger.TYPED,
         "tools.revoke": Danger.PLAN,
         "probe": Danger.FREE,
+        "bind": Danger.DIALOG,
         "claim": Danger.DIALOG,
         "release": Danger.DIALOG,
         "release.force": Danger.TYPED,
