@@ -19,6 +19,7 @@ from evatui.demo.outside import Outside
 from evatui.demo.png import to_png
 from evatui.demo.step import Step
 from evatui.demo.still import StepClock, StillOperator
+from evatui.demo.tour import LIMIT_S, StepFailed
 from evatui.kernel.model.call import Actor, CallerType
 from evatui.kernel.model.lifecycle import State
 
@@ -45,7 +46,11 @@ class _Studio:
         return StillOperator(operator), load, Outside(self.ground, operator, load.tally, timed=False)
 
     async def _take(self, step: Step) -> None:
-        await self._settle()  # always: what happened in a step is seen at its time
+        try:
+            async with asyncio.timeout(LIMIT_S):
+                await self._settle()  # always: what happened in a step is seen at its time
+        except TimeoutError:
+            raise StepFailed(step.name, "all that happened comes to the screen") from None
         if step.picture:
             picture = self.app.export_screenshot(title="evatui", simplify=True)
             await asyncio.to_thread(self._write, self._folder / f"{step.picture}.svg", picture)
