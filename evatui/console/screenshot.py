@@ -9,6 +9,7 @@ from textual.pilot import Pilot
 
 from evatui.console.app import ConsoleApp
 from evatui.console.launch import pose, say
+from evatui.console.rest import at_rest
 
 __all__ = ["take_screenshot"]
 
@@ -22,7 +23,7 @@ def take_screenshot(app: ConsoleApp, file: Path, size: tuple[int, int]) -> int:
         if app.snapshot is None:
             return
         await pilot.pause()
-        await app.workers.wait_for_complete()  # of a view that asks for its rows
+        await at_rest(app)  # of a view that asks for its rows
         await pilot.pause()
         picture.append(app.export_screenshot(title="evatui", simplify=True))
         app.exit()

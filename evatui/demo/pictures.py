@@ -10,6 +10,7 @@ from pathlib import Path
 from textual.pilot import Pilot
 
 from evatui.console.launch import pose, say
+from evatui.console.rest import at_rest
 from evatui.console.view.words import Look
 from evatui.control.snapshot import ConsoleSnapshot
 from evatui.demo.app import DemoApp, Play
@@ -62,7 +63,7 @@ class _Studio:
         await self._look()  # whatever happened while the first one was taken
         while any(self._shown.counts.get(state) for state in _PASSING):
             await self._look()
-        await self.app.workers.wait_for_complete()
+        await at_rest(self.app)
         self.app.pane.show(self._shown, 0.0)
         self.app.refresh_band()
         await asyncio.sleep(_LOOK_S)

@@ -86,13 +86,20 @@ class Tour:
     async def play(self, steps: Sequence[Step]) -> None:
         """Raises `StepFailed`."""
         for number, step in enumerate(steps, 1):
-            place = f"{number}/{len(steps)}"
-            while not await self._uninterrupted(self._do(step, place)):
-                pass
-            self.app.caption(Caption(step.caption, place, HINT))
-            await self._told(step)
-            await self._uninterrupted(self._rest(step.caption, 1.5))
-            await self._goes_on.wait()
+            try:
+                await self._play(step, f"{number}/{len(steps)}")
+            except StepFailed:
+                raise
+            except Exception as error:  # else the tour would stand still without a word
+                raise StepFailed(step.name, f"nothing breaks ({type(error).__name__})") from error
+
+    async def _play(self, step: Step, place: str) -> None:
+        while not await self._uninterrupted(self._do(step, place)):
+            pass
+        self.app.caption(Caption(step.caption, place, HINT))
+        await self._told(step)
+        await self._uninterrupted(self._rest(step.caption, 1.5))
+        await self._goes_on.wait()
 
     async def _uninterrupted(self, work: Coroutine[Any, Any, None]) -> bool:
         """False where a person took over meanwhile."""

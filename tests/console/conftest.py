@@ -12,6 +12,7 @@ import pytest
 from textual.pilot import Pilot
 
 from evatui.console.app import ConsoleApp
+from evatui.console.rest import at_rest
 from evatui.console.screens import dialog as dialogs
 from evatui.console.screens.dialog import Dialog
 from evatui.console.settings import Settings
@@ -39,9 +40,7 @@ class Console:
 
     async def settle(self) -> None:
         await self.pilot.pause()
-        await self.app.workers.wait_for_complete(
-            [worker for worker in self.app.workers if self.operator.gate is None or self.operator.gate.is_set()]
-        )
+        await at_rest(self.app, lambda worker: self.operator.gate is None or self.operator.gate.is_set())
         await self.pilot.pause()
 
     async def armed(self) -> Dialog[Any]:

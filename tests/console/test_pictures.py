@@ -10,6 +10,7 @@ import pytest
 from textual.pilot import Pilot
 
 from evatui.console.app import ConsoleApp
+from evatui.console.rest import at_rest
 from evatui.console.settings import Settings
 from evatui.console.view.actions import View
 from evatui.console.view.words import Look
@@ -98,9 +99,9 @@ async def _painted(keys: Sequence[str], pilot: Pilot[object]) -> None:
     app = pilot.app
     assert isinstance(app, ConsoleApp)
     await app.first_snapshot.wait()
-    await app.workers.wait_for_complete()
+    await at_rest(app)
     await pilot.pause()
     for key in keys:
         await pilot.press(key)
-        await app.workers.wait_for_complete()
+        await at_rest(app)
         await pilot.pause()

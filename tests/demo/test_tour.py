@@ -131,6 +131,13 @@ async def test_a_condition_that_does_not_come_names_its_step(ground: Ground, mon
         assert "step impossible" in said(app)
 
 
+async def test_what_breaks_on_the_way_names_its_step_too(ground: Ground) -> None:
+    broken = Condition("there is one", lambda tour: bool([][0]))
+    async with playing_on(ground, step("broken", broken), step("after it", so.NOBODY_NOTICED)) as (app, pilot):
+        await comes(pilot, app.over.is_set)
+        assert str(app.failed) == "step broken: it is not so that nothing breaks (IndexError)"
+
+
 @pytest.mark.parametrize("words", [(".",), ("--attach",), ("--screenshot", "unused.svg"), ("--view", "audit")])
 def test_it_has_a_workspace_of_its_own(
     words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
