@@ -100,9 +100,9 @@ class Peer:
         method, params = request["method"], request.get("params") or {}
         try:
             if method == "snapshot":
-                self._watch()
-                self.console = _actor(params).id or "somebody"
                 cursor = Cursor(int(params.get("events", 0)), int(params.get("audit", 0)))
+                self.console = _actor(params).id or "somebody"
+                self._watch()  # only who is answered: others expect no notice
                 return {"result": self._desk.snapshot(cursor)}
             if method == "run":
                 return {"result": await self._run(request, params)}

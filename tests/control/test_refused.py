@@ -1,13 +1,16 @@
-"""Why an operator is not let in is said to it, however the closing of the connection and its first order meet."""
+"""What is refused is said to whoever asked for it, and nothing follows from it."""
 
 from __future__ import annotations
 
+import asyncio
+import json
 import socket
 import tempfile
 import threading
 
 import pytest
 
+from evatui.control.local import LocalOperator
 from evatui.control.operator import CommandFailed
 from evatui.control.remote import connect
 from evatui.kernel.model.call import Actor, CallerType
@@ -33,3 +36,16 @@ async def test_the_reason_is_read_also_by_who_writes_after_the_connection_was_cl
         with pytest.raises(CommandFailed, match="answers no more operators: it is full"):
             await late.run("status")
         await late.close()
+
+
+async def test_whose_snapshot_was_refused_is_told_of_no_change(holder: LocalOperator) -> None:
+    address = holder.kernel.address
+    assert address is not None
+    reader, writer = await asyncio.open_unix_connection(address, limit=1 << 26)
+    writer.write(b'{"id": 1, "method": "snapshot", "params": {"events": "all"}}\n')
+    assert json.loads(await reader.readline())["error"]["code"] == -32602
+    await holder.run("capability.call", name="text.greet", payload={"name": "bob"})
+    writer.write(b'{"id": 2, "method": "run", "params": {"command": "status"}}\n')
+    assert json.loads(await reader.readline())["id"] == 2
+    writer.close()
+    await writer.wait_closed()
