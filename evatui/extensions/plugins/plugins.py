@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from evatui.extensions.following import Following
 from evatui.extensions.plugins.catalogue import (
     EMPTY,
     Listed,
@@ -60,8 +61,7 @@ class Plugins:
         self._known: tuple[LookedAt, Rules, PluginCatalogue] | None = None
         self._good: dict[str, Plugin] = {}
         """By location, what was sound last in this run."""
-        self._following: asyncio.Task[None] | None = None
-        self._again = False
+        self._following = Following(self.look, lambda error: self.on_defect(error))
         self.on_change: Callable[[], None] = lambda: None
         """Called where a look found something else than the one before; it must be cheap."""
         self.on_defect: Callable[[Exception], None] = lambda error: None
@@ -94,23 +94,11 @@ class Plugins:
         anything may have."""
         if changed and not any(under_any(self._folders, path) for path in changed):
             return
-        self._again = True
-        if self._following is None or self._following.done():
-            self._following = asyncio.create_task(self._catch_up())
+        self._following.again()
 
     async def close(self) -> None:
         """Follows no more."""
-        if self._following is not None:
-            self._following.cancel()
-            await asyncio.wait({self._following})
-
-    async def _catch_up(self) -> None:
-        while self._again:
-            self._again = False
-            try:
-                await self.look()
-            except Exception as error:  # the next look may succeed
-                self.on_defect(error)
+        await self._following.close()
 
     def _search(self) -> LookedAt:
         memory, machine = Memory(self._memory), Machine(self._environment)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from evatui.extensions.following import Following
 from evatui.extensions.skills.catalogue import EMPTY, Catalogue, Copy, Looked, UserLocal, catalogue
 from evatui.extensions.skills.layers import Layer, LayerKind
 from evatui.extensions.skills.machine import Machine
@@ -63,8 +64,7 @@ class Skills:
         self._good: dict[str, Copy] = {}
         """By location, what was sound last in this run."""
         self._known: tuple[Looked, UserLocal, Catalogue] | None = None
-        self._following: asyncio.Task[None] | None = None
-        self._again = False
+        self._following = Following(self.look, lambda error: self.on_defect(error))
         self.on_change: Callable[[], None] = lambda: None
         """Called where a look found something else than the one before; it must be cheap."""
         self.on_defect: Callable[[Exception], None] = lambda error: None
@@ -106,23 +106,11 @@ class Skills:
         anything may have."""
         if changed and not any(self._concerns(path) for path in changed):
             return
-        self._again = True
-        if self._following is None or self._following.done():
-            self._following = asyncio.create_task(self._catch_up())
+        self._following.again()
 
     async def close(self) -> None:
         """Follows no more."""
-        if self._following is not None:
-            self._following.cancel()
-            await asyncio.wait({self._following})
-
-    async def _catch_up(self) -> None:
-        while self._again:
-            self._again = False
-            try:
-                await self.look()
-            except Exception as error:  # the next look may succeed
-                self.on_defect(error)
+        await self._following.close()
 
     def _concerns(self, path: str) -> bool:
         return under_any(self._folders, path) or path.lower().endswith(SKILL_FILE.lower())
