@@ -13,8 +13,7 @@ __all__ = [
     "PluginRow",
     "PluginTaskRow",
     "PluginToolRow",
-    "RefusedPluginRow",
-    "RefusedSkillRow",
+    "RefusedRow",
     "SkillRow",
 ]
 
@@ -47,9 +46,11 @@ class SkillRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RefusedSkillRow:
-    """``instead`` is the location of the skill that goes by its name, empty where none does."""
+class RefusedRow:
+    """A file or a folder that would be a ``kind``, ``skill`` or ``plugin``. ``instead`` is the location of what goes by
+    its name, empty where nothing does."""
 
+    kind: str
     path: str
     layer: str
     instead: str
@@ -138,20 +139,6 @@ class PluginRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RefusedPluginRow:
-    """``instead`` is the location of the plugin that goes by its name, empty where none does."""
-
-    path: str
-    layer: str
-    instead: str
-    diagnostics: tuple[Diagnostic, ...]
-
-    @property
-    def key(self) -> str:
-        return self.path
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PluginTaskRow:
     """A tool in the background. ``state`` is ``running``, ``done``, ``failed`` or ``cancelled``; ``fraction`` is from 0
     to 1, None where nobody knows; ``began`` and ``ended`` are RFC 3339, ``ended`` empty while it runs."""
@@ -178,10 +165,9 @@ class Extensions:
     ``tasks`` the newest first; ``problems`` are those of whole layers."""
 
     skills: tuple[SkillRow, ...] = ()
-    refused: tuple[RefusedSkillRow, ...] = ()
+    refused: tuple[RefusedRow, ...] = ()
     layers: tuple[LayerRow, ...] = ()
     problems: tuple[Diagnostic, ...] = ()
     plugins: tuple[PluginRow, ...] = ()
-    refused_plugins: tuple[RefusedPluginRow, ...] = ()
     plugin_layers: tuple[LayerRow, ...] = ()
     tasks: tuple[PluginTaskRow, ...] = ()

@@ -13,12 +13,12 @@ from evatui.control.extensions import (
     PluginRow,
     PluginTaskRow,
     PluginToolRow,
-    RefusedPluginRow,
+    RefusedRow,
 )
 from evatui.extensions.hooks.armed import armed_by
 from evatui.extensions.plugins.catalogue import Listed, PluginCatalogue, Refusal
 from evatui.extensions.plugins.offering import capability_of, provider_of
-from evatui.extensions.skills.local import user_local
+from evatui.extensions.shared.local import user_local
 from evatui.kernel.model.clock import rfc3339
 from evatui.kernel.model.text import clean_line
 from evatui.runtime import Runtime
@@ -47,7 +47,7 @@ class PluginRows:
                 plugins=tuple(
                     _row(self._runtime, one, *said) for one, said in zip(known.plugins, standings, strict=True)
                 ),
-                refused_plugins=tuple(_refused(one) for one in known.refused),
+                refused=(*found.refused, *(_refused(one) for one in known.refused)),
                 plugin_layers=_layers(self._runtime, known),
                 tasks=tuple(_task(one) for one in tasks),
                 problems=(*found.problems, *known.problems),
@@ -72,7 +72,7 @@ def listed_plugins(runtime: Runtime) -> dict[str, Any]:
     }
 
 
-def _json(row: PluginRow | RefusedPluginRow) -> dict[str, Any]:
+def _json(row: PluginRow | RefusedRow) -> dict[str, Any]:
     return {**asdict(row), "diagnostics": [found.to_json() for found in row.diagnostics]}
 
 
@@ -149,8 +149,9 @@ def _hooks(runtime: Runtime, one: Listed) -> tuple[PluginHookRow, ...]:
     )
 
 
-def _refused(one: Refusal) -> RefusedPluginRow:
-    return RefusedPluginRow(
+def _refused(one: Refusal) -> RefusedRow:
+    return RefusedRow(
+        kind="plugin",
         path=clean_line(one.found.location),
         layer=clean_line(one.found.layer.name, 120),
         instead=clean_line(one.instead),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from evatui.control.extensions import Extensions, LayerRow, RefusedSkillRow, SkillRow
+from evatui.control.extensions import Extensions, LayerRow, RefusedRow, SkillRow
+from evatui.extensions.shared.layers import Layer
 from evatui.extensions.skills.catalogue import Catalogue, Copy, Listed, RefusedFile
-from evatui.extensions.skills.layers import Layer
 from evatui.kernel.admission.redact import veiled
 from evatui.kernel.model.text import clean_line
 
@@ -114,8 +114,9 @@ def _skill_row(one: Listed) -> SkillRow:
     )
 
 
-def _refused_row(one: RefusedFile) -> RefusedSkillRow:
-    return RefusedSkillRow(
+def _refused_row(one: RefusedFile) -> RefusedRow:
+    return RefusedRow(
+        kind="skill",
         path=clean_line(one.path),
         layer=clean_line(one.layer.name, 120),
         instead=clean_line(one.instead),

@@ -16,8 +16,7 @@ from evatui.control.extensions import (
     PluginRow,
     PluginTaskRow,
     PluginToolRow,
-    RefusedPluginRow,
-    RefusedSkillRow,
+    RefusedRow,
     SkillRow,
 )
 from evatui.control.snapshot import ConsoleSnapshot
@@ -88,7 +87,7 @@ def known() -> ConsoleSnapshot:
                 skill("pdf", shadows=("bundled-app-skills/pdf/SKILL.md",)),
                 skill("ocr", available=False, reason="missing", missing=("tesseract",)),
             ),
-            refused=(RefusedSkillRow(path=path, layer="skills", instead="", diagnostics=(found,)),),
+            refused=(RefusedRow(kind="skill", path=path, layer="skills", instead="", diagnostics=(found,)),),
         ),
     )
 
@@ -113,7 +112,7 @@ def test_plugins_say_who_signed_them_and_what_keeps_them_from_running() -> None:
                 plugin("deaf", hooks=(hook("armed"), hook("disabled"))),
                 plugin("old", stale=True, shadows=("<builtin>/old",)),
             ),
-            refused_plugins=(RefusedPluginRow(path="plugins/torn", layer="plugins", instead="", diagnostics=()),),
+            refused=(RefusedRow(kind="plugin", path="plugins/torn", layer="plugins", instead="", diagnostics=()),),
             tasks=(
                 task("t-1"),
                 task("t-2", fraction=None, message=""),
@@ -123,7 +122,7 @@ def test_plugins_say_who_signed_them_and_what_keeps_them_from_running() -> None:
     )
     rows = {row.key: [plain(cell).rstrip() for cell in row.cells] for row in extension_rows(extensions_in(snapshot))}
     assert list(rows) == [
-        "refused plugins/torn/", "task t-1", "task t-2", "task t-3",
+        "refused plugins/torn", "task t-1", "task t-2", "task t-3",
         "plugin slides", "plugin bare", "plugin lacks", "plugin deaf", "plugin old",
     ]  # fmt: skip
     assert rows["plugin slides"][:6] == ["● up", "plugin", "slides", "2.0.0", "plugins", "1 tool, signed"]

@@ -8,7 +8,7 @@ from typing import Any
 from textual.widgets import Input
 
 from evatui.control.adapter_rows import AdapterRow, ServerRow, ToolRow
-from evatui.control.extensions import Extensions, RefusedSkillRow
+from evatui.control.extensions import Extensions, RefusedRow
 from evatui.control.operator import CommandFailed
 from evatui.control.snapshot import AuditRow, Beside, CallRow, CapabilityRow, ConsoleSnapshot, Indicator, RejectionRow
 from evatui.kernel.model.call import Actor, CallerType
@@ -115,7 +115,7 @@ def hostile_extensions() -> Extensions:
         plugins=tuple(plugin(f"{name} {text}", description=text, detail=text) for name, text in HOSTILE.items()),
         tasks=tuple(task(f"{name} {text}", tool=text, message=text) for name, text in HOSTILE.items()),
         refused=tuple(
-            RefusedSkillRow(path=f"{name} {text}", layer=text, instead=text, diagnostics=refusals)
+            RefusedRow(kind=text, path=f"{name} {text}", layer=text, instead=text, diagnostics=refusals)
             for name, text in HOSTILE.items()
         ),
     )

@@ -7,7 +7,7 @@ from pathlib import PurePath
 
 from evatui.control.adapter_rows import AdapterRow
 from evatui.control.deciding import HeldRow, IdleRow
-from evatui.control.extensions import PluginRow, RefusedPluginRow, RefusedSkillRow, SkillRow
+from evatui.control.extensions import PluginRow, RefusedRow, SkillRow
 from evatui.control.snapshot import CapabilityRow, RejectionRow
 
 __all__ = ["Editable", "editor_argv", "place_of"]
@@ -29,17 +29,7 @@ def editor_argv(editor: Sequence[str], file: str, line: int) -> list[str]:
     return [*editor, file]
 
 
-Editable = (
-    CapabilityRow
-    | RejectionRow
-    | HeldRow
-    | IdleRow
-    | AdapterRow
-    | SkillRow
-    | RefusedSkillRow
-    | PluginRow
-    | RefusedPluginRow
-)
+Editable = CapabilityRow | RejectionRow | HeldRow | IdleRow | AdapterRow | SkillRow | RefusedRow | PluginRow
 """What has a file."""
 
 

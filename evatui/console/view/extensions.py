@@ -15,8 +15,7 @@ from evatui.control.extensions import (
     Extensions,
     PluginRow,
     PluginTaskRow,
-    RefusedPluginRow,
-    RefusedSkillRow,
+    RefusedRow,
     SkillRow,
 )
 from evatui.control.snapshot import ConsoleSnapshot
@@ -25,7 +24,7 @@ from evatui.kernel.model.ids import fold
 
 __all__ = ["EXTENSION_COLUMNS", "Extension", "extension_preview", "extension_rows", "extensions_in", "no_extensions"]
 
-Extension = AdapterRow | SkillRow | RefusedSkillRow | ClientRow | PluginRow | PluginTaskRow | RefusedPluginRow
+Extension = AdapterRow | SkillRow | RefusedRow | ClientRow | PluginRow | PluginTaskRow
 
 EXTENSION_COLUMNS = (
     Column(title="STATE", width=11),
@@ -64,7 +63,6 @@ def extensions_in(snapshot: ConsoleSnapshot) -> dict[str, Extension]:
     known = snapshot.extensions
     return {
         **{f"refused {row.path}": row for row in known.refused},
-        **{f"refused {row.path}/": row for row in known.refused_plugins},
         **{f"task {row.handle}": row for row in known.tasks},
         **{f"adapter {row.id}": row for row in snapshot.adapters if row.transport != _PLUGIN},
         **{f"client {row.id}": row for row in snapshot.clients},
@@ -98,7 +96,7 @@ def _row(key: str, one: Extension) -> Row:
 
 
 def _state(one: Extension) -> Line:
-    if isinstance(one, RefusedSkillRow | RefusedPluginRow):
+    if isinstance(one, RefusedRow):
         return line(("✗ refused", Ink.BAD))
     if isinstance(one, PluginRow):
         return plugin_state(one)
@@ -114,14 +112,12 @@ def _state(one: Extension) -> Line:
 
 def _told(one: Extension) -> tuple[str, str, str, str, str]:
     """Kind, name, version, layer and why."""
-    if isinstance(one, RefusedSkillRow):
-        return "skill", one.path, "", one.layer, _first(one.diagnostics)
+    if isinstance(one, RefusedRow):
+        return one.kind, one.path, "", one.layer, _first(one.diagnostics)
     if isinstance(one, SkillRow):
         shadows = f"shadows {', '.join(one.shadows)}" if one.shadows else ""
         why = f"missing: {', '.join(one.missing)}" if one.missing else _WHY.get(one.reason, one.reason)
         return "skill", one.name, one.version, one.layer, why or shadows or one.description
-    if isinstance(one, RefusedPluginRow):
-        return "plugin", one.path, "", one.layer, _first(one.diagnostics)
     if isinstance(one, PluginRow):
         return "plugin", one.name, one.version, one.layer, plugin_why(one)
     if isinstance(one, PluginTaskRow):
@@ -162,7 +158,7 @@ def _in_full(one: Extension) -> Iterator[Line]:
         return plugin_card(one)
     if isinstance(one, PluginTaskRow):
         return task_card(one)
-    if isinstance(one, RefusedSkillRow | RefusedPluginRow):
+    if isinstance(one, RefusedRow):
         return _refused(one)
     return _client(one) if isinstance(one, ClientRow) else _adapter(one)
 
@@ -183,10 +179,9 @@ def _client(one: ClientRow) -> Iterator[Line]:
         yield line((f"{name:<10}", Ink.DIM), value)
 
 
-def _refused(one: RefusedSkillRow | RefusedPluginRow) -> Iterator[Line]:
+def _refused(one: RefusedRow) -> Iterator[Line]:
     yield join((line(("✗ refused", Ink.BAD)), line((one.path, Ink.STRONG))))
-    what = "skill" if isinstance(one, RefusedSkillRow) else "plugin"
-    instead = f"{one.instead} goes by its name instead" if one.instead else f"no {what} goes by its name"
+    instead = f"{one.instead} goes by its name instead" if one.instead else f"no {one.kind} goes by its name"
     yield line(instead, (f"  layer {one.layer}", Ink.DIM))
     for found in one.diagnostics:
         yield EMPTY

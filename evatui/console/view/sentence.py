@@ -15,7 +15,7 @@ from evatui.console.view.words import WAITS, Look, clock, duration, state_label
 from evatui.control.adapter_rows import AdapterRow
 from evatui.control.client_sessions import ClientRow
 from evatui.control.deciding import HeldRow, IdleRow
-from evatui.control.extensions import PluginRow, PluginTaskRow, RefusedPluginRow, RefusedSkillRow, SkillRow
+from evatui.control.extensions import PluginRow, PluginTaskRow, RefusedRow, SkillRow
 from evatui.control.snapshot import AuditRow, CallRow, CapabilityRow, RejectionRow
 from evatui.kernel.model.lifecycle import State
 
@@ -49,7 +49,7 @@ def sentence(subject: Subject, look: Look, width: int) -> Line:
     elif isinstance(subject, DeviceRow):
         what, why = line((subject.label, Ink.STRONG), f" {subject.state.replace('_', ' ')}"), line(subject.reason)
         since, keys = line((subject.fix, Ink.INFO)), _keys("enter", "open")
-    elif isinstance(subject, AdapterRow | SkillRow | RefusedSkillRow | PluginRow | RefusedPluginRow):
+    elif isinstance(subject, AdapterRow | SkillRow | RefusedRow | PluginRow):
         what, why, *_ = (*extension_preview(subject, 400), EMPTY)
         since, keys = EMPTY, _keys("enter", "open", "e", "editor")
     elif isinstance(subject, ClientRow | PluginTaskRow):
