@@ -22,10 +22,10 @@ from evatui.adapters.plugin_lines import ProgressLines
 from evatui.adapters.plugin_tasks import PluginTasks
 from evatui.adapters.plugin_work import confining, environment, work_folder
 from evatui.extensions.plugins.catalogue import lacking
-from evatui.extensions.plugins.manifest import Tool
 from evatui.extensions.plugins.plugin import Plugin
 from evatui.extensions.plugins.verified import Verified
-from evatui.extensions.skills.machine import Machine
+from evatui.extensions.shared.machine import Machine
+from evatui.extensions.shared.manifest import Tool
 from evatui.kernel.host.ports import Command, Invocation, NotSent, ProcessPort, Setting, WayState
 from evatui.kernel.model.adapter import Adapter
 from evatui.kernel.model.call import CallerType

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from evatui.adapters.process import SEARCHED
-from evatui.extensions.plugins.manifest_rules import is_blocked
+from evatui.extensions.shared.manifest_rules import is_blocked
 from evatui.kernel.admission.redact import looks_secret
 from evatui.kernel.host.credentials import Credential
 

@@ -15,7 +15,7 @@ from evatui.control.client_sessions import ClientSessions
 from evatui.control.operator import CommandFailed
 from evatui.control.params import Params, read_needed, read_number, read_text
 from evatui.control.skill_context import told_to_agents
-from evatui.extensions.skills.context import joined
+from evatui.extensions.prompts.context import joined
 from evatui.kernel.admission.policy import Policy
 from evatui.kernel.model.call import Actor, CallerType, CallRequest
 from evatui.kernel.model.errors import ErrorKind

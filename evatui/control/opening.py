@@ -71,7 +71,7 @@ def operator_home() -> OperatorHome:
     """
     from platformdirs import user_config_path, user_data_path
 
-    from evatui.extensions.skills.layers import extra_folders
+    from evatui.extensions.shared.layers import extra_folders
     from evatui.kernel.workspace.home import OperatorHome
 
     named, data, parent = map(os.environ.get, ("EVA_CONFIG_DIR", "EVA_DATA_DIR", "EVA_PARENT_PROFILE"))

@@ -39,7 +39,7 @@ def sign_plugin(folder: Path, key: Path) -> dict[str, Any]:
     from evatui.extensions.plugins.package import SIGNATURE_FILE, PackageProblem, read_files
     from evatui.extensions.plugins.plugin import NoPlugin, understood
     from evatui.extensions.plugins.signature import sealed
-    from evatui.extensions.skills.layers import Layer, LayerKind
+    from evatui.extensions.shared.layers import Layer, LayerKind
     from evatui.kernel.records.signing import SigningKey
     from evatui.kernel.workspace.files import Tree
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from evatui.extensions.plugins.prompts import prompts_of
-from evatui.extensions.skills.context import Part, context
+from evatui.extensions.prompts.context import Part, context
+from evatui.extensions.prompts.of_plugins import prompts_of
 from evatui.runtime import Runtime
 
 __all__ = ["told_to_agents"]

@@ -9,8 +9,8 @@ from evatui.control.operator import CommandFailed
 from evatui.control.params import Params, read_needed
 from evatui.control.skill_context import told_to_agents
 from evatui.control.skill_rows import listed, shown, skill_json
+from evatui.extensions.prompts.context import joined
 from evatui.extensions.skills.catalogue import Catalogue
-from evatui.extensions.skills.context import joined
 from evatui.extensions.skills.index import index
 from evatui.kernel.admission.report import nearest
 from evatui.kernel.model.call import Actor

@@ -17,7 +17,7 @@ from evatui.extensions.plugins.layers import plugin_layers
 from evatui.extensions.plugins.offering import adapters_of, capability_of, provider_of
 from evatui.extensions.plugins.plugins import Plugins
 from evatui.extensions.plugins.verified import Verified
-from evatui.extensions.skills.local import user_local
+from evatui.extensions.shared.local import user_local
 from evatui.kernel.admission.policy import Policy
 from evatui.kernel.host.ports import ProcessPort
 from evatui.kernel.lua.worker.facts import sandbox_facts

@@ -12,8 +12,8 @@ from evatui.adapters.http import Http
 from evatui.adapters.port import Adapters
 from evatui.adapters.process import Processes
 from evatui.adapters.resolving import SystemNames
-from evatui.extensions.skills.layers import layers_of
-from evatui.extensions.skills.local import user_local
+from evatui.extensions.shared.layers import layers_of
+from evatui.extensions.shared.local import user_local
 from evatui.extensions.skills.skills import Skills
 from evatui.hardware.hardware import Hardware
 from evatui.hardware.simulators.simulators import Simulators

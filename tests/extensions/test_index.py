@@ -9,10 +9,11 @@ from xml.etree import ElementTree
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evatui.extensions.skills.catalogue import Catalogue, Copy, Looked, UserLocal, catalogue
-from evatui.extensions.skills.context import context, joined
+from evatui.extensions.prompts.context import context, joined
+from evatui.extensions.shared.layers import Layer, LayerKind
+from evatui.extensions.shared.local import UserLocal
+from evatui.extensions.skills.catalogue import Catalogue, Copy, Looked, catalogue
 from evatui.extensions.skills.index import index
-from evatui.extensions.skills.layers import Layer, LayerKind
 from evatui.extensions.skills.package import Package
 from evatui.extensions.skills.read import read_skill
 from evatui.extensions.skills.skill import Skill

@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 
+from evatui.extensions.shared.layers import extra_folders, layers_of
+from evatui.extensions.shared.local import UserLocal
 from evatui.extensions.skills import search
-from evatui.extensions.skills.catalogue import Catalogue, UserLocal
-from evatui.extensions.skills.layers import extra_folders, layers_of
+from evatui.extensions.skills.catalogue import Catalogue
 from evatui.extensions.skills.skills import Skills
 from evatui.kernel.workspace import settling
 from evatui.kernel.workspace.home import OperatorHome

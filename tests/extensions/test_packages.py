@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from evatui.extensions.skills.catalogue import Catalogue, UserLocal
-from evatui.extensions.skills.context import context
-from evatui.extensions.skills.layers import layers_of
+from evatui.extensions.prompts.context import context
+from evatui.extensions.shared.layers import layers_of
+from evatui.extensions.shared.local import UserLocal
+from evatui.extensions.skills.catalogue import Catalogue
 from evatui.extensions.skills.skills import Skills
 from evatui.kernel.workspace.layout import open_layout
 from tests.support.workspaces import write

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evatui.extensions.plugins.manifest import Hook, McpServer, PluginManifest, Requires, read_manifest
-from evatui.extensions.plugins.manifest_rules import BLOCKED
+from evatui.extensions.shared.manifest import Hook, McpServer, PluginManifest, Requires, read_manifest
+from evatui.extensions.shared.manifest_rules import BLOCKED
 from evatui.kernel.model.diagnostic import Diagnostic
 
 WHOLE = {

@@ -15,7 +15,7 @@ from evatui.extensions.plugins.package import PackedFile
 from evatui.extensions.plugins.plugins import Plugins
 from evatui.extensions.plugins.program import search
 from evatui.extensions.plugins.verified import Verified
-from evatui.extensions.skills.catalogue import UserLocal
+from evatui.extensions.shared.local import UserLocal
 from evatui.kernel.workspace.home import OperatorHome
 from evatui.kernel.workspace.layout import open_layout
 from tests.soak.swapped import swaps

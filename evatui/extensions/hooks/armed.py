@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from evatui.extensions.plugins.manifest import Hook
 from evatui.extensions.plugins.plugin import Plugin
+from evatui.extensions.shared.manifest import Hook
 from evatui.kernel.model.permissions import covers_name
 from evatui.kernel.model.text import clean_line
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from evatui.extensions.plugins.layers import PluginLayer
 from evatui.extensions.plugins.plugin import NoPlugin, Plugin, warning
 from evatui.extensions.plugins.signature import Signed
-from evatui.extensions.skills.catalogue import UserLocal
-from evatui.extensions.skills.machine import Machine
+from evatui.extensions.shared.local import UserLocal
+from evatui.extensions.shared.machine import Machine
 from evatui.kernel.admission.policy import Policy
 from evatui.kernel.model.diagnostic import Diagnostic, Level
 

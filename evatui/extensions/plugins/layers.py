@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from evatui.extensions.skills.layers import Layer, LayerKind, layers_of
+from evatui.extensions.shared.layers import Layer, LayerKind, layers_of
 from evatui.kernel.workspace.home import OperatorHome
 from evatui.kernel.workspace.layout import Layout
 from evatui.kernel.workspace.paths import HERE

@@ -7,8 +7,9 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from evatui.extensions.plugins.catalogue import Listed, PluginCatalogue
-from evatui.extensions.plugins.manifest import MANIFEST_FILE, PluginManifest
 from evatui.extensions.plugins.plugin import Plugin
+from evatui.extensions.shared.folders import MANIFEST_FILE
+from evatui.extensions.shared.manifest import PluginManifest
 from evatui.kernel.admission.adapter_rules import MCP
 from evatui.kernel.model.adapter import MCP_NAMES, Adapter, AdapterLimits, Contract
 

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from evatui.extensions.plugins.manifest import MANIFEST_FILE, MAX_MANIFEST
+from evatui.extensions.shared.folders import MANIFEST_FILE, below
+from evatui.extensions.shared.manifest import MAX_MANIFEST
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.workspace.files import EntryKind, FileProblem, ProblemKind, Signature, Tree
 from evatui.kernel.workspace.found import touched_ns
@@ -100,7 +101,7 @@ def read_files(tree: Tree, folder: str, known: Files | None = None) -> Files:
         if known is not None and known.still(before):
             return known
         now = time.time_ns()
-        files = {path: copied(tree, _join(folder, path), path, None) for path in before}
+        files = {path: copied(tree, below(folder, path), path, None) for path in before}
         texts: dict[str, bytes] = {
             path: _text(tree, folder, path) for path in (MANIFEST_FILE, SIGNATURE_FILE) if path in files
         }
@@ -153,7 +154,7 @@ def _hashed(descriptor: int, path: str, executable: bool, into: int | None) -> P
 
 def _text(tree: Tree, folder: str, path: str) -> bytes:
     try:
-        return tree.read(_join(folder, path), MAX_MANIFEST).data
+        return tree.read(below(folder, path), MAX_MANIFEST).data
     except FileProblem as problem:
         raise PackageProblem(path, problem.detail) from None
 
@@ -170,9 +171,9 @@ def _walk(tree: Tree, folder: str, inside: str, depth: int) -> Iterator[tuple[st
     if depth > _MAX_DEPTH:
         raise PackageProblem(inside, f"it lies deeper than {_MAX_DEPTH} folders")
     try:
-        kinds = tree.kinds(_join(folder, inside))
-        for entry in tree.list(_join(folder, inside), _MAX_FILES + 1):
-            path = _join(inside, entry.name)
+        kinds = tree.kinds(below(folder, inside))
+        for entry in tree.list(below(folder, inside), _MAX_FILES + 1):
+            path = below(inside, entry.name)
             if entry.kind is EntryKind.FILE:
                 yield path, entry.signature
             elif entry.kind is EntryKind.LINK:
@@ -186,10 +187,4 @@ def _walk(tree: Tree, folder: str, inside: str, depth: int) -> Iterator[tuple[st
         raise PackageProblem(inside, detail or "it went away while it was read") from None
     unseen = next((name for name in kinds if not name.isprintable()), None)
     if unseen is not None:
-        raise PackageProblem(_join(inside, clean_line(unseen, 80)), "its name cannot be shown")
-
-
-def _join(folder: str, name: str) -> str:
-    if HERE in (folder, name):
-        return name if folder == HERE else folder
-    return f"{folder}/{name}"
+        raise PackageProblem(below(inside, clean_line(unseen, 80)), "its name cannot be shown")

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from evatui.extensions.plugins.manifest import MANIFEST_FILE, PluginManifest, Tool, read_manifest
 from evatui.extensions.plugins.package import SIGNATURE_FILE, Files, PackageProblem, PackedFile
 from evatui.extensions.plugins.program import program_of
 from evatui.extensions.plugins.signature import Seal, read_seal
-from evatui.extensions.skills.layers import Layer
+from evatui.extensions.shared.folders import MANIFEST_FILE
+from evatui.extensions.shared.layers import Layer
+from evatui.extensions.shared.manifest import PluginManifest, Tool, read_manifest
 from evatui.kernel.admission.codes import diagnose
 from evatui.kernel.admission.render import render
 from evatui.kernel.model.diagnostic import Diagnostic, Level, Span

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from evatui.extensions.following import Following
 from evatui.extensions.plugins.catalogue import (
     EMPTY,
     Listed,
@@ -21,8 +20,9 @@ from evatui.extensions.plugins.package import PackageProblem
 from evatui.extensions.plugins.plugin import NoPlugin, Plugin, refused
 from evatui.extensions.plugins.search import Memory, PluginSearch
 from evatui.extensions.plugins.verified import Verified
-from evatui.extensions.skills.layers import LayerKind
-from evatui.extensions.skills.machine import Machine
+from evatui.extensions.shared.following import Following
+from evatui.extensions.shared.layers import LayerKind
+from evatui.extensions.shared.machine import Machine
 from evatui.kernel.model.errors import CallFailed
 from evatui.kernel.workspace.paths import HERE, under_any
 

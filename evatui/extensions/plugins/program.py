@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from evatui.extensions.plugins.manifest import PluginManifest
 from evatui.extensions.plugins.package import PackedFile
+from evatui.extensions.shared.manifest import PluginManifest
 from evatui.kernel.workspace.paths import normal
 
 __all__ = ["program_of", "search"]

@@ -7,11 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 
 from evatui.extensions.plugins.layers import PluginLayer
-from evatui.extensions.plugins.manifest import MANIFEST_FILE
 from evatui.extensions.plugins.package import PASSED_OVER, Files, PackageProblem, read_files
 from evatui.extensions.plugins.plugin import NoPlugin, Plugin, refused, understood, warning
-from evatui.extensions.skills.layers import Layer
-from evatui.extensions.skills.skill import SKILL_FILE
+from evatui.extensions.shared.folders import MANIFEST_FILE, SKILL_FILE, below
+from evatui.extensions.shared.layers import Layer
 from evatui.kernel.model.diagnostic import Diagnostic
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.workspace.droppings import is_hidden
@@ -84,7 +83,7 @@ class PluginSearch:
             if kind is EntryKind.LINK:
                 self._problem(one.layer.named(clean_line(name, 80)), "is a link, and not followed")
             elif MANIFEST_FILE in self._kinds(tree, one.layer, name):
-                yield _join(one.layer.folder, name), name
+                yield below(one.layer.folder, name), name
             else:
                 self._problem(one.layer.named(clean_line(name, 80)), f"holds no {MANIFEST_FILE}")
 
@@ -95,16 +94,16 @@ class PluginSearch:
         kinds = self._kinds(tree, layer, inside)
         if kinds.get(SKILL_FILE) is EntryKind.FILE:
             if kinds.get(MANIFEST_FILE) is EntryKind.FILE:
-                yield _join(layer.folder, inside), inside
+                yield below(layer.folder, inside), inside
             if depth:
                 return
         for name, kind in kinds.items():
             if kind is EntryKind.FOLDER and not is_hidden(name) and name not in PASSED_OVER and name.isprintable():
-                yield from self._beside_skills(tree, layer, _join(inside, name), depth + 1)
+                yield from self._beside_skills(tree, layer, below(inside, name), depth + 1)
 
     def _kinds(self, tree: Tree, layer: Layer, inside: str) -> Mapping[str, EntryKind]:
         try:
-            return tree.kinds(_join(layer.folder, inside))
+            return tree.kinds(below(layer.folder, inside))
         except FileProblem as problem:
             if problem.kind is not ProblemKind.MISSING:
                 self._problem(layer.named(clean_line(inside, 120)), f"cannot be searched: {problem.detail}")
@@ -112,9 +111,3 @@ class PluginSearch:
 
     def _problem(self, location: str, message: str) -> None:
         self.problems.append(warning("EVA-841", f"{clean_line(location, 200)} {message}", location))
-
-
-def _join(folder: str, name: str) -> str:
-    if HERE in (folder, name):
-        return name if folder == HERE else folder
-    return f"{folder}/{name}"

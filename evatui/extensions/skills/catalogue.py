@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from evatui.extensions.skills.layers import Layer
+from evatui.extensions.shared.layers import Layer
+from evatui.extensions.shared.local import UserLocal
 from evatui.extensions.skills.package import Package
 from evatui.extensions.skills.search import Found
 from evatui.extensions.skills.skill import Refused, Skill, SkillClass
@@ -13,15 +14,7 @@ from evatui.kernel.admission.codes import diagnose
 from evatui.kernel.admission.render import render
 from evatui.kernel.model.diagnostic import Diagnostic, Level, Span
 
-__all__ = ["EMPTY", "Catalogue", "Copy", "Listed", "Looked", "RefusedFile", "UserLocal", "catalogue"]
-
-
-@dataclass(frozen=True, slots=True)
-class UserLocal:
-    """May skills of the user's own layers be used, and ``place``: which line of the policy says so."""
-
-    allowed: bool
-    place: str = "default"
+__all__ = ["EMPTY", "Catalogue", "Copy", "Listed", "Looked", "RefusedFile", "catalogue"]
 
 
 @dataclass(frozen=True, slots=True)

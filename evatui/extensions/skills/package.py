@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from evatui.extensions.plugins.manifest import MANIFEST_FILE, MAX_MANIFEST, PluginManifest, read_manifest
+from evatui.extensions.shared.folders import MANIFEST_FILE, below
+from evatui.extensions.shared.includes import MAX_PROMPT, MAX_PROMPTS, matches
+from evatui.extensions.shared.manifest import MAX_MANIFEST, PluginManifest, read_manifest
 from evatui.kernel.admission.codes import diagnose
 from evatui.kernel.admission.render import render
 from evatui.kernel.host.glob import Glob
@@ -17,8 +19,6 @@ from evatui.kernel.workspace.paths import HERE
 
 __all__ = ["Package", "Prompt", "read_package"]
 
-MAX_PROMPT = 1 << 18
-MAX_PROMPTS = 20
 _MAX_FILES = 500
 _MAX_DEPTH = 4
 
@@ -58,7 +58,7 @@ class _Reader:
 
     def read(self) -> Package:
         try:
-            data = self._tree.read(_join(self._folder, MANIFEST_FILE), MAX_MANIFEST).data
+            data = self._tree.read(below(self._folder, MANIFEST_FILE), MAX_MANIFEST).data
         except FileProblem as problem:
             self._say(f"{clean_line(self._file, 200)} cannot be read: {problem.detail}")
             return Package(diagnostics=tuple(self._found))
@@ -88,18 +88,18 @@ class _Reader:
         while waiting and len(found) < _MAX_FILES:
             folder, depth = waiting.pop(0)
             try:
-                kinds = self._tree.kinds(_join(self._folder, folder))
+                kinds = self._tree.kinds(below(self._folder, folder))
             except FileProblem:
                 continue
             shown = [(name, kind) for name, kind in kinds.items() if name.isprintable() and not is_hidden(name)]
-            found += [_join(folder, name) for name, kind in shown if kind is EntryKind.FILE]
+            found += [below(folder, name) for name, kind in shown if kind is EntryKind.FILE]
             if depth < _MAX_DEPTH:
-                waiting += [(_join(folder, name), depth + 1) for name, kind in shown if kind is EntryKind.FOLDER]
+                waiting += [(below(folder, name), depth + 1) for name, kind in shown if kind is EntryKind.FOLDER]
         return sorted(found[:_MAX_FILES])
 
     def _text(self, path: str) -> str | None:
         try:
-            return self._tree.read(_join(self._folder, path), MAX_PROMPT).data.decode("utf-8-sig")
+            return self._tree.read(below(self._folder, path), MAX_PROMPT).data.decode("utf-8-sig")
         except FileProblem as problem:
             self._say(f"{clean_line(path, 120)} is not included: {problem.detail}")
         except UnicodeDecodeError:
@@ -108,16 +108,3 @@ class _Reader:
 
     def _say(self, message: str) -> None:
         self._found.append(render(diagnose("EVA-816", message, Span(self._file), level=Level.WARNING), {}))
-
-
-def matches(pattern: Glob, path: str) -> bool:
-    matched = pattern.start
-    for name in path.split("/"):
-        matched = pattern.step(matched, name)
-    return pattern.accepts(matched)
-
-
-def _join(folder: str, name: str) -> str:
-    if HERE in (folder, name):
-        return name if folder == HERE else folder
-    return f"{folder}/{name}"

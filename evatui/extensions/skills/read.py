@@ -7,10 +7,11 @@ import unicodedata
 from dataclasses import replace
 from typing import Any
 
+from evatui.extensions.shared.folders import SKILL_FILE
 from evatui.extensions.skills.front_matter import Front, NoFront, split
 from evatui.extensions.skills.reading import Fields, hopeless
 from evatui.extensions.skills.reading import read as read_fields
-from evatui.extensions.skills.skill import SKILL_FILE, Refused, Skill, SkillClass
+from evatui.extensions.skills.skill import Refused, Skill, SkillClass
 from evatui.extensions.skills.words import NoWords, words
 from evatui.kernel.admission.codes import diagnose
 from evatui.kernel.admission.render import render_all

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evatui.extensions.plugins.manifest import MANIFEST_FILE
-from evatui.extensions.skills.layers import Layer, LayerKind
+from evatui.extensions.shared.folders import MANIFEST_FILE, SKILL_FILE, below
+from evatui.extensions.shared.layers import Layer, LayerKind
 from evatui.extensions.skills.package import Package, read_package
 from evatui.extensions.skills.read import read_skill
-from evatui.extensions.skills.skill import MAX_BYTES, SKILL_FILE, Refused, Skill
+from evatui.extensions.skills.skill import MAX_BYTES, Refused, Skill
 from evatui.kernel.admission.codes import diagnose
 from evatui.kernel.admission.render import render
 from evatui.kernel.model.diagnostic import Diagnostic, Level, Span
@@ -124,7 +124,7 @@ class Search:
         self._seen.add((id(tree), canonical))
         file = _skill_file(kinds)
         if file is not None:
-            yield self._read(tree, _join(path, file), _join(shown, file), kinds)
+            yield self._read(tree, below(path, file), below(shown, file), kinds)
         if file is None or depth == 0:
             yield from self._below(tree, path, shown, kinds, depth)
 
@@ -133,12 +133,12 @@ class Search:
             if is_hidden(name) or name in _PASSED_OVER or kind not in (EntryKind.FOLDER, EntryKind.LINK):
                 continue
             if not name.isprintable():
-                self._problem("EVA-811", _join(shown, clean_line(name, 80)), "has a name that cannot be shown")
+                self._problem("EVA-811", below(shown, clean_line(name, 80)), "has a name that cannot be shown")
                 continue
-            found = list(self._entry(tree, _join(path, name), _join(shown, name), kind, depth + 1))
+            found = list(self._entry(tree, below(path, name), below(shown, name), kind, depth + 1))
             yield from found
             if not found and depth == 0 and kind is EntryKind.FOLDER and not self._holds_plugin(tree, path, name):
-                self._problem("EVA-814", _join(shown, name), f"holds no {SKILL_FILE}")
+                self._problem("EVA-814", below(shown, name), f"holds no {SKILL_FILE}")
 
     def _entry(self, tree: Tree, path: str, shown: str, kind: EntryKind, depth: int) -> Iterator[Found]:
         if kind is EntryKind.LINK:
@@ -191,7 +191,7 @@ class Search:
 
     def _holds_plugin(self, tree: Tree, path: str, name: str) -> bool:
         try:
-            return MANIFEST_FILE in tree.kinds(_join(path, name))
+            return MANIFEST_FILE in tree.kinds(below(path, name))
         except FileProblem:
             return True  # that it cannot be searched was told
 
@@ -222,7 +222,3 @@ def _why(problem: FileProblem) -> str:
 
 def _above(path: str) -> str:
     return path.rpartition("/")[0] or HERE
-
-
-def _join(folder: str, name: str) -> str:
-    return name if folder == HERE else f"{folder}/{name}"

@@ -9,9 +9,8 @@ from typing import Any
 
 from evatui.kernel.model.diagnostic import Diagnostic
 
-__all__ = ["MAX_BYTES", "SKILL_FILE", "Refused", "Skill", "SkillClass"]
+__all__ = ["MAX_BYTES", "Refused", "Skill", "SkillClass"]
 
-SKILL_FILE = "SKILL.md"
 MAX_BYTES = 1 << 20
 
 

@@ -8,12 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from evatui.extensions.following import Following
-from evatui.extensions.skills.catalogue import EMPTY, Catalogue, Copy, Looked, UserLocal, catalogue
-from evatui.extensions.skills.layers import Layer, LayerKind
-from evatui.extensions.skills.machine import Machine
+from evatui.extensions.shared.folders import SKILL_FILE
+from evatui.extensions.shared.following import Following
+from evatui.extensions.shared.layers import Layer, LayerKind
+from evatui.extensions.shared.local import UserLocal
+from evatui.extensions.shared.machine import Machine
+from evatui.extensions.skills.catalogue import EMPTY, Catalogue, Copy, Looked, catalogue
 from evatui.extensions.skills.search import Memory, Roots, Search
-from evatui.extensions.skills.skill import SKILL_FILE, Skill
+from evatui.extensions.skills.skill import Skill
 from evatui.kernel.workspace.paths import under_any
 from evatui.kernel.workspace.settling import settle
 

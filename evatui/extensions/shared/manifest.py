@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final
 
-from evatui.extensions.plugins.manifest_rules import PLUGIN
+from evatui.extensions.shared.manifest_rules import PLUGIN
 from evatui.kernel.admission.closure import schema_at
 from evatui.kernel.admission.codes import diagnose
 from evatui.kernel.admission.json_tree import JsonDocument, JsonProblem
@@ -19,7 +19,6 @@ from evatui.kernel.admission.schemas import CompiledSchema
 from evatui.kernel.model.diagnostic import Diagnostic, Level
 
 __all__ = [
-    "MANIFEST_FILE",
     "MAX_MANIFEST",
     "Hook",
     "McpServer",
@@ -29,7 +28,6 @@ __all__ = [
     "read_manifest",
 ]
 
-MANIFEST_FILE: Final = "manifest.json"
 MAX_MANIFEST: Final = 1 << 20
 """Bytes."""
 

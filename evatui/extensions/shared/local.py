@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from evatui.extensions.skills.catalogue import UserLocal
+from dataclasses import dataclass
+
 from evatui.kernel.admission.policy import Policy
 
-__all__ = ["user_local"]
+__all__ = ["UserLocal", "user_local"]
 
 _RULE = "skills.allow_user_local"
+
+
+@dataclass(frozen=True, slots=True)
+class UserLocal:
+    """May what lies in the user's own layers be used, and ``place``: which line of the policy says so."""
+
+    allowed: bool
+    place: str = "default"
 
 
 def user_local(policy: Policy | None) -> UserLocal:

@@ -7,13 +7,14 @@ from contextlib import closing, suppress
 
 from evatui.extensions.plugins.catalogue import PluginCatalogue
 from evatui.extensions.plugins.plugin import Plugin
-from evatui.extensions.skills.context import Part
-from evatui.extensions.skills.package import MAX_PROMPT, MAX_PROMPTS, matches
+from evatui.extensions.prompts.context import Part
+from evatui.extensions.shared.folders import SKILL_FILE, below
+from evatui.extensions.shared.includes import MAX_PROMPT, MAX_PROMPTS, matches
 from evatui.extensions.skills.read import read_skill
-from evatui.extensions.skills.skill import SKILL_FILE, Skill
+from evatui.extensions.skills.skill import Skill
 from evatui.kernel.host.glob import Glob
 from evatui.kernel.workspace.files import FileProblem, Tree
-from evatui.kernel.workspace.paths import HERE, InvalidPath, normal
+from evatui.kernel.workspace.paths import InvalidPath, normal
 
 __all__ = ["prompts_of"]
 
@@ -52,7 +53,7 @@ def _data(plugin: Plugin, tree: Tree, path: str) -> bytes | None:
     if path not in plugin.files:
         return None
     try:
-        source = tree.read(path if plugin.folder == HERE else f"{plugin.folder}/{path}", MAX_PROMPT)
+        source = tree.read(below(plugin.folder, path), MAX_PROMPT)
     except FileProblem:
         return None
     return source.data if source.digest == plugin.files[path].digest else None

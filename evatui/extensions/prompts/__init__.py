@@ -1,0 +1,1 @@
+"""What of skills and plugins reaches an agent's system prompt."""
