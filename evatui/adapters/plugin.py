@@ -102,7 +102,7 @@ class PluginWay:
             raise NotSent(ErrorKind.CONCURRENCY_LIMITED, "too many tools run in the background already")
         task = room.tasks.begin(
             plugin.name,
-            plugin.manifest.version,
+            self._adapter.version,
             tool.name,
             invocation.request_id,
             invocation.caller,

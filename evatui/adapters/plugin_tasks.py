@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
+from evatui.extensions.plugins.offering import provider_of
 from evatui.kernel.model.call import Actor
 from evatui.kernel.model.clock import Clock
 from evatui.kernel.model.errors import CallError, CallFailed, ErrorKind
 from evatui.kernel.model.ids import new_id
 from evatui.kernel.model.progress import Progress
-from evatui.kernel.model.text import cut
+from evatui.kernel.model.text import clean_line, cut
+from evatui.kernel.registry.cancelling import EndedTask
 
 __all__ = ["PluginTask", "PluginTasks"]
 
@@ -26,7 +28,9 @@ _SHOWN: Final = 16_384
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PluginTask:
     """``state`` is ``running``, ``done``, ``failed`` or ``cancelled``; ``result`` is what the tool answered, ``error``
-    why it did not; of an output at most 16,384 characters are kept. ``version`` is of the plugin that it began with."""
+    why it did not; of an output at most 16,384 characters are kept. ``version`` is of the plugin that it began with.
+    ``cancelled_by`` ordered its end.
+    """
 
     handle: str
     plugin: str
@@ -40,6 +44,11 @@ class PluginTask:
     ended: dt.datetime | None = None
     result: Mapping[str, Any] | None = None
     error: CallError | None = None
+    cancelled_by: str = ""
+
+    @property
+    def runs_on(self) -> str:
+        return f"{provider_of(self.plugin)}@{self.version}"
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -111,6 +120,15 @@ class PluginTasks:
         self._tasks[handle] = replace(task, progress=progress)
         self.on_change()
 
+    def cancel(self, what: str, by: str) -> Sequence[EndedTask]:
+        """Ends a task by its handle, by the request that began it, or all of a version of a plugin."""
+        running = [one for one in self._tasks.values() if one.handle in self._running and not one.cancelled_by]
+        found = [one for one in running if what in (one.handle, one.request_id, one.runs_on)]
+        ended = [one for one in found if self._running[one.handle].cancel()]
+        for one in ended:
+            self._tasks[one.handle] = replace(one, cancelled_by=by)
+        return [self._told_of(one) for one in ended]
+
     async def end(self, plugin: str) -> None:
         """Ends those of a plugin, and waits for that."""
         running = [
@@ -120,18 +138,31 @@ class PluginTasks:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
 
+    def _told_of(self, task: PluginTask) -> EndedTask:
+        return EndedTask(
+            handle=task.handle,
+            provider=provider_of(task.plugin),
+            runs_on=task.runs_on,
+            request_id=task.request_id,
+            caller=clean_line(task.actor.id or task.actor.type.value, 128),
+            elapsed_ms=(self._clock.now() - task.began).total_seconds() * 1000,
+        )
+
     def _ended(self, handle: str, running: asyncio.Task[dict[str, Any]]) -> None:
         del self._running[handle]
-        task = self._tasks[handle] = replace(self._tasks[handle], ended=self._clock.now(), **_outcome(running))
+        before = self._tasks[handle]
+        task = replace(before, ended=self._clock.now(), **_outcome(running, before.cancelled_by))
+        self._tasks[handle] = task
         for old in [one.handle for one in self._tasks.values() if one.ended is not None][:-_KEPT]:
             del self._tasks[old]
         self._tell("finished", task)
         self.on_change()
 
 
-def _outcome(running: asyncio.Task[dict[str, Any]]) -> dict[str, Any]:
+def _outcome(running: asyncio.Task[dict[str, Any]], cancelled_by: str) -> dict[str, Any]:
     if running.cancelled():
-        return {"state": "cancelled", "error": CallError(ErrorKind.CANCELLED, "the plugin left service")}
+        why = f"cancelled by {cancelled_by}" if cancelled_by else "the plugin left service"
+        return {"state": "cancelled", "error": CallError(ErrorKind.CANCELLED, why)}
     error = running.exception()
     if isinstance(error, CallFailed):
         return {"state": "failed", "error": error.error}

@@ -1,4 +1,4 @@
-"""``eva cancel``: the end of calls in flight."""
+"""``eva cancel``: the end of calls in flight, and of what runs in the background."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ __all__ = ["cancel"]
 
 
 @click.command(cls=Word)
-@click.argument("what", metavar="REQUEST|GENERATION")
+@click.argument("what", metavar="REQUEST|GENERATION|TASK")
 @click.pass_obj
 def cancel(settings: Settings, what: str) -> Answer:
     """End a call in flight by its request id, or all that run on a generation: their callers get Cancelled.
 
-    What a handler has done by then stays done.
+    A tool of a plugin that runs in the background is ended by the handle of its task, or by the request that began it.
+    What was done by then stays done.
     """
     data = settings.ask("call.cancel", what=what)
     return Answer(data, partial(_show, data=data))
@@ -30,4 +31,5 @@ def cancel(settings: Settings, what: str) -> Answer:
 def _show(screen: Screen, data: Mapping[str, Any]) -> None:
     for call in data["cancelled"]:
         where = call["generation"] or f"{call['capability_id']}, in line"
-        screen.line(f"cancelled {call['request_id']}  {where}  of {call['caller']}  after {call['elapsed_ms']} ms")
+        what = call["task"] or call["request_id"]
+        screen.line(f"cancelled {what}  {where}  of {call['caller']}  after {call['elapsed_ms']} ms")

@@ -164,7 +164,7 @@ _LINES = (
     Line("audit verify", ("audit verify", "audit verify export.jsonl --key KEY"), "audit.verify"),
     Line("audit export", ("audit export > export.jsonl",)),
     Line("events", ("events", "events --topic '/capability/**' --follow"), "events"),
-    Line("cancel", ("cancel req_5f1c9e2b7a", "cancel g3"), "call.cancel"),
+    Line("cancel", ("cancel req_5f1c9e2b7a", "cancel g3", "cancel task_0c4d"), "call.cancel"),
     Line("why", ("why topic-normalize", "why g3", "why req_5f1c9e2b7a"), "why"),
     Line("metrics", ("metrics",), "metrics"),
     Line("mcp serve", ("mcp serve --stdio",)),

@@ -63,7 +63,7 @@ _ALL = (
     Command("capability.diff", "What changed between two generations, or from one to what the disk holds"),
     Command("capability.graph", "Who calls whom, in which order, and who would miss whom"),
     Command("capability.history", "Every generation of a capability, and which can be gone back to"),
-    Command("call.cancel", "End a call in flight, or all of a generation", Danger.PLAN, True, True),
+    Command("call.cancel", "End a call, all of a generation, or a tool in the background", Danger.PLAN, True, True),
     Command("capability.test", "Run the examples of a capability, or of all", effects=True),
     Command("capability.validate", "Does a payload fit the input schema; nothing is called"),
     Command("capability.keep_example", "Write a payload as an example of a capability", Danger.PLAN, effects=True),

@@ -236,7 +236,7 @@ class Rooms:
         )
         self.tools = Tools(self.providers, self._journal)
         self.dispatch = Dispatch(self.registry, self.calls, self.providers, clock)
-        self.cancelling = Cancelling(self.dispatch, self._journal, clock)
+        self.cancelling = Cancelling(self.dispatch, self.plugging.tasks, self._journal, clock)
         self.hooking = Hooking(
             self.providers, self.plugging.room, layout.root, audit, self._journal, self.bus, clock, self.dispatch.call
         )

@@ -214,3 +214,29 @@ async def test_a_skill_opens_with_the_text_that_an_agent_reads(console: OpenCons
         assert "eva skill show pdf" in it.screen
         assert "bundled-app-skills/pdf/SKILL.md" in it.screen
         assert "\x1b" not in it.screen
+
+
+async def test_a_task_is_ended_by_y_and_one_that_has_ended_is_not(console: OpenConsole) -> None:
+    tasks = (task("t-1"), task("t-2", tool="walk"), task("t-3", state="done", ended="2026-01-31T10:01:00Z"))
+    answers = {"call.cancel": {"what": "t-1", "cancelled": []}}
+    async with console(scene(extensions=Extensions(tasks=tasks)), view=View.EXTENSIONS, answers=answers) as it:
+        it.app.pane.rows.move_to("task t-3")
+        await it.press("x")
+        assert "it has ended" in it.status
+        it.app.pane.rows.move_to("task t-1")
+        await it.press("x")
+        assert "Cancel slides.run in the background?" in it.screen
+        assert "eva cancel t-1" in it.screen
+        await it.armed()
+        await it.press("enter")
+        assert it.operator.sent("call.cancel") == []
+        await it.press("x")
+        await it.armed()
+        await it.press("y")
+        assert it.operator.sent("call.cancel") == [{"what": "t-1"}]
+        await it.press("asterisk", "x")
+        assert "Cancel 2 marked tasks?" in it.screen
+        await it.armed()
+        await it.press("y")
+        assert [one["what"] for one in it.operator.sent("call.cancel")] == ["t-1", "t-1", "t-2"]
+        assert "cancelled 2 tasks" in it.status

@@ -15,6 +15,7 @@ import pytest
 
 from evatui.kernel.lua.worker.landlock import abi
 from evatui.kernel.model.call import Actor, CallerType, CallReport, CallRequest
+from evatui.kernel.model.errors import CallFailed
 from evatui.kernel.records.redact import REDACTED
 from evatui.runtime import Runtime
 from tests.adapters.ground import program as serving
@@ -93,9 +94,12 @@ def folders(workspace: Path, name: str) -> list[Path]:
 
 def pids(workspace: Path) -> list[int]:
     """What the call that began last says that it has started."""
-    for folder in reversed(folders(workspace, "wild")):
-        with suppress(OSError):
-            return [int(line) for line in (folder / "pids").read_text().splitlines()]
+    return next((found for folder in reversed(folders(workspace, "wild")) if (found := _pids(folder))), [])
+
+
+def _pids(folder: Path) -> list[int]:
+    with suppress(OSError):
+        return [int(line) for line in (folder / "pids").read_text().splitlines()]
     return []
 
 
@@ -227,6 +231,29 @@ async def test_a_tool_in_the_background_answers_at_once_and_ends_later(start: St
     assert ended[bad["task"]]["error"]["kind"] == "HandlerError"
     codes = {one["code"]: one["request_id"] for one in await records(runtime, 10)}
     assert {"plugin.done", "plugin.failed"} <= codes.keys()
+
+
+async def test_what_runs_in_the_background_is_ended_by_its_handle_and_nothing_of_it_stays(
+    start: Start, workspace: Path
+) -> None:
+    plugin(workspace, "wild", WILD, {"name": "stays", "spawn_only": True})
+    runtime = await start()
+    kept, cut, other = [await answer(runtime, "plugin.wild.stays") for _ in range(3)]
+    await until(lambda: all(len(_pids(workspace / one["work_dir"])) == 3 for one in (kept, cut, other)))
+    data = runtime.cancelling.cancel(cut["task"], ANN)
+    assert [(one["task"], one["capability_id"]) for one in data["cancelled"]] == [(cut["task"], "plugin.wild")]
+    with pytest.raises(CallFailed, match="is in flight"):
+        runtime.cancelling.cancel(cut["task"], ANN)
+    started = _pids(workspace / cut["work_dir"])
+    await until(lambda: not any(map(alive, started)))
+    await until(lambda: [one.state for one in runtime.plugging.tasks.rows] == ["running", "cancelled", "running"])
+    assert runtime.plugging.tasks.rows[1].error.message == f"cancelled by {ANN.id}"
+    assert all(map(alive, _pids(workspace / kept["work_dir"])))
+    left = runtime.cancelling.cancel("plugin.wild@1.0.0", ANN)
+    assert {one["task"] for one in left["cancelled"]} == {kept["task"], other["task"]}
+    await until(lambda: not any(alive(pid) for one in (kept, other) for pid in _pids(workspace / one["work_dir"])))
+    written = [one for one in await records(runtime, 20) if one["code"] == "call.cancelled"]
+    assert {one["details"]["task"] for one in written} == {one["task"] for one in (kept, cut, other)}
 
 
 async def test_a_sub_agent_waits_for_what_others_have_in_the_background(start: Start, workspace: Path) -> None:

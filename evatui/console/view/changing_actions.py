@@ -9,6 +9,7 @@ from evatui.control.commands import Danger
 __all__ = ["CHANGING"]
 
 _CALLS = frozenset({View.IN_FLIGHT})
+_RUNNING = _CALLS | {View.EXTENSIONS}
 _LISTS = frozenset({View.REGISTRY, View.REJECTED})
 
 CHANGING: tuple[Action, ...] = (
@@ -127,8 +128,8 @@ CHANGING: tuple[Action, ...] = (
         in_footer=True, in_menu=True, takes=Takes.THING,
     ),
     Action(
-        id="cancel", key="x", label="cancel", group="Changing", command="call.cancel", views=_CALLS,
-        help="End the call, or those that are marked; enter confirms, or y where it may have changed something",
+        id="cancel", key="x", label="cancel", group="Changing", command="call.cancel", views=_RUNNING,
+        help="End the call or task, or those marked; enter confirms, or y where it may have changed something",
         enabled=when.is_in_flight, in_footer=True, in_menu=True,
     ),
     Action(

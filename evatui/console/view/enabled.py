@@ -118,7 +118,11 @@ def fixable(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | None:
 def is_in_flight(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | None:
     if missing := selected(snapshot, subject):
         return missing
-    return None if getattr(subject, "request_id", None) else "it is no call"
+    from evatui.control.extensions import PluginTaskRow
+
+    if isinstance(subject, PluginTaskRow):
+        return "it has ended" if subject.ended else None
+    return None if getattr(subject, "request_id", None) else "it is no call, nor a tool in the background"
 
 
 def is_on_a_generation(snapshot: ConsoleSnapshot | None, subject: Subject) -> str | None:

@@ -52,7 +52,10 @@ def sentence(subject: Subject, look: Look, width: int) -> Line:
     elif isinstance(subject, AdapterRow | SkillRow | RefusedRow | PluginRow):
         what, why, *_ = (*extension_preview(subject, 400), EMPTY)
         since, keys = EMPTY, _keys("enter", "open", "e", "editor")
-    elif isinstance(subject, ClientRow | PluginTaskRow):
+    elif isinstance(subject, PluginTaskRow):
+        what, why, *_ = (*extension_preview(subject, 400), EMPTY)
+        since, keys = EMPTY, _keys("enter", "open", *(() if subject.ended else ("x", "cancel")))
+    elif isinstance(subject, ClientRow):
         what, why, *_ = (*extension_preview(subject, 400), EMPTY)
         since, keys = EMPTY, _keys("enter", "open")
     elif isinstance(subject, CallRow):
