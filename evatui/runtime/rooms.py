@@ -204,7 +204,7 @@ class Rooms:
         )
         self.rollouts = Rollouts(self.registry, self.canaries, clock)
         self.undoing = Undoing(self.registry, self.operations, self.rollouts, self._restoring, state)
-        self.freezing = Freezing(FreezeBook(database), self.reloader, self.canaries, self._journal)
+        self.freezing = Freezing(FreezeBook(database), self.reloader, self.gate, self.canaries, self._journal)
         self.trials = Trials(self.registry, self.operations, self._restoring, state, clock)
         self.calls = Calls(self.registry, host, audit, clock, in_force, layout.name, layout.runtime.mode)
         self.simulators = Simulators()

@@ -68,27 +68,43 @@ async def test_what_was_approved_and_waited_serves_after_it(operator: Operator, 
     assert await greeted(operator) == "hello bob"
 
 
-async def test_what_was_approved_and_met_a_frozen_restart_serves_with_the_thaw(
-    operator: Operator, workspace: Path
-) -> None:
-    async def reaches() -> bool:
-        return bool((await operator.run("capability.inspect", id="greet"))["manifest"]["permissions"]["network"])
-
-    sound = GREETER["capabilities/greet.yaml"]
-    save(workspace, "capabilities/greet.yaml", sound + NETWORK)
+async def approved_over_a_frozen_restart(operator: Operator, workspace: Path) -> None:
+    save(workspace, "capabilities/greet.yaml", GREETER["capabilities/greet.yaml"] + NETWORK)
     await operator.run("capability.reload")
     (held,) = (await operator.run("capability.explain_rejected", id="greet"))["held"]
     await operator.run("runtime.freeze")
     await operator.run("capability.approve", id="greet", digest=held["digest"])
     await operator.run("runtime.restart")
-    assert not await reaches()
+    assert not await reaches(operator)
+
+
+async def reaches(operator: Operator) -> bool:
+    return bool((await operator.run("capability.inspect", id="greet"))["manifest"]["permissions"]["network"])
+
+
+async def test_what_was_approved_and_met_a_frozen_restart_serves_with_the_thaw(
+    operator: Operator, workspace: Path
+) -> None:
+    await approved_over_a_frozen_restart(operator, workspace)
     await operator.run("runtime.thaw")
-    assert await reaches()
+    assert await reaches(operator)
+    sound = GREETER["capabilities/greet.yaml"]
     save(workspace, "capabilities/greet.yaml", sound)
     await operator.run("capability.reload")
     save(workspace, "capabilities/greet.yaml", sound + NETWORK)
     await operator.run("capability.reload")
-    assert not await reaches(), "the next time it waits for a restart again"
+    assert not await reaches(operator), "the next time it waits for a restart again"
+
+
+async def test_what_was_approved_and_is_not_there_when_it_thaws_waits_for_a_restart_again(
+    holder: LocalOperator, workspace: Path
+) -> None:
+    await approved_over_a_frozen_restart(holder, workspace)
+    save(workspace, "capabilities/greet.yaml", GREETER["capabilities/greet.yaml"])
+    await holder.run("runtime.thaw")
+    save(workspace, "capabilities/greet.yaml", GREETER["capabilities/greet.yaml"] + NETWORK)
+    await holder.run("capability.reload")
+    assert not await reaches(holder)
 
 
 async def test_whoever_is_attached_stays_and_no_number_comes_twice(operator: Operator, workspace: Path) -> None:

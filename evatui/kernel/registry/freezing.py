@@ -6,6 +6,7 @@ import asyncio
 
 from evatui.kernel.model.call import Actor
 from evatui.kernel.records.codes import Code, Outcome
+from evatui.kernel.registry.gate import Gate
 from evatui.kernel.registry.journal import Journal
 from evatui.kernel.registry.plan import Action, Change
 from evatui.kernel.registry.reload import Reloader
@@ -21,9 +22,10 @@ class Freezing:
     waited with. On the kernel's loop only.
     """
 
-    def __init__(self, book: FreezeBook, reloader: Reloader, canaries: Canaries, journal: Journal) -> None:
+    def __init__(self, book: FreezeBook, reloader: Reloader, gate: Gate, canaries: Canaries, journal: Journal) -> None:
         self._book = book
         self._reloader = reloader
+        self._gate = gate
         self._canaries = canaries
         self._journal = journal
         self._turn = asyncio.Lock()
@@ -53,6 +55,7 @@ class Freezing:
             self._take(None)
             self._tell("thawed", Code.RUNTIME_THAWED, actor)
             plan = await self._reloader.run(actor=actor)
+            self._gate.thawed()
             self._canaries.look_at_all()
             return tuple(change for change in plan.changes if change.action is not Action.UNCHANGED)
 

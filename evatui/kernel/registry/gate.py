@@ -64,7 +64,7 @@ class Gate:
         """The ids that provide a capability name, which is folded, by their last grants."""
         self._approvals: dict[tuple[str, str], Approval] = {}
         self._overdue: set[tuple[str, str]] = set()
-        """Those that were there when a runtime started frozen, until what they are for serves."""
+        """Those that were there when a runtime started frozen, until what they are for serves, or the thaw is over."""
         self._found: dict[str, str] = {}
         """Versions that were there when the runtime started, by id: what they wait for does not make them new."""
 
@@ -78,7 +78,12 @@ class Gate:
         """The first look at the disk is done. Nothing of it was published if the workspace is ``frozen``: then what had
         been approved before this start takes effect with the thaw, and waits for no start more."""
         self.starting = False
-        self._overdue = set(self._approvals) if frozen else set()
+        if frozen:
+            self._overdue.update(self._approvals)
+
+    def thawed(self) -> None:
+        """All that had waited was published, as at a start: what was approved for one waits for the next one."""
+        self._overdue.clear()
 
     def rule(self, candidate: Candidate, policy: Policy, present: Collection[str]) -> Ruling:
         """May ``candidate`` go into service now? ``present`` are the ids that there are: of them one may provide a
@@ -123,19 +128,25 @@ class Gate:
         """It never served: what the next one is held against is the grant before."""
         self._book.withdraw(given.row)
         self._note(capability_id, given.before, given.number)
-        self._overdue |= {given.due} if given.due is not None else set()
+        if given.due is not None:
+            self._overdue.add(given.due)
 
     def _note(self, key: str, text: str | None, number: int | None) -> None:
         with self._noting:  # several ids may come to provide one name in the same moment, each on a thread of its own
-            for name in _folded(self._grants.get(key)):
-                self._offers[name] = self._offers[name] - {key}
-            if text is not None and number is not None:  # in one step: others read meanwhile
+            had, has = _folded(self._grants.get(key)), _folded(text)
+            for name in has - had:  # others read meanwhile: what it provides before and after it never ceases to
+                self._offers[name] = self._offers.get(name, frozenset()) | {key}
+            if text is not None and number is not None:
                 self._grants[key], self._given[key] = text, number
             else:
                 self._grants.pop(key, None)
                 self._given.pop(key, None)
-            for name in _folded(text):
-                self._offers[name] = self._offers.get(name, frozenset()) | {key}
+            for name in had - has:
+                others = self._offers[name] - {key}
+                if others:
+                    self._offers[name] = others
+                else:
+                    del self._offers[name]
 
     def within(self, candidate: Candidate, name: GenerationId) -> Candidate:
         """A version that served before as ``name``, with no more than it had then: that was somebody's decision.
@@ -167,7 +178,9 @@ class Gate:
     def approve(self, candidate: Candidate, policy: Policy, approval: Approval) -> None:
         """Records an approval of this version; it is trusted with what it may do from now on."""
         self._book.approve(approval)
-        self._approvals[approval.capability_id, approval.digest] = approval
+        key = approval.capability_id, approval.digest
+        self._approvals[key] = approval
+        self._overdue.discard(key)  # it was not covered by what had been approved before the start
         part = part_of(candidate, policy)
         if part is not None and not self.trust.has(part):
             self.trust.set([part], self._clock.now())
