@@ -10,6 +10,7 @@ from typing import Any, Final, TypeVar
 
 from evatui.kernel.lua.call import Call
 from evatui.kernel.lua.outcome import HostPort, Outcome
+from evatui.kernel.lua.owner import Killable
 from evatui.kernel.lua.port import StatePort
 from evatui.kernel.lua.program import Program
 from evatui.kernel.lua.slots import Slots
@@ -62,7 +63,7 @@ class LoadedProgram:
         self._lock = threading.Lock()
         self._now = now
         self._idle: list[tuple[StatePort, float]] = []  # with the time of the last use, the latest last
-        self._calls: set[Call[Any]] = set()
+        self._calls: set[Killable] = set()
         self._working = 0
         self._backlog: deque[Task] = deque()
         self._closed = False
@@ -210,7 +211,7 @@ class LoadedProgram:
             return self._workers.fresh(self.program)
         return State(self.program.memory_bytes)
 
-    def finished(self, call: Call[Any], state: StatePort | None) -> None:
+    def finished(self, call: Killable, state: StatePort | None) -> None:
         self._calls.discard(call)
         with self._lock:
             kept = state is not None and self._keep(state)

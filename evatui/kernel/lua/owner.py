@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Protocol
 
 from evatui.kernel.lua.port import StatePort
 from evatui.kernel.lua.program import Program
@@ -10,10 +10,13 @@ from evatui.kernel.lua.threads import Task
 from evatui.kernel.lua.watchdog import Watchdog
 from evatui.kernel.model.errors import ErrorKind
 
-if TYPE_CHECKING:
-    from evatui.kernel.lua.call import Call
+__all__ = ["Killable", "Owner"]
 
-__all__ = ["Owner"]
+
+class Killable(Protocol):
+    def kill(self, kind: ErrorKind) -> bool:
+        """Whether this is what ended it."""
+        ...
 
 
 class Owner(Protocol):
@@ -36,7 +39,7 @@ class Owner(Protocol):
         """The end of a step, which is not the call's last one."""
         ...
 
-    def finished(self, call: Call[Any], state: StatePort | None) -> None:
+    def finished(self, call: Killable, state: StatePort | None) -> None:
         """The end of a call, and of its last step. Its state, if given, may serve again."""
         ...
 
