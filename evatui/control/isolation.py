@@ -8,7 +8,7 @@ from evatui.kernel.admission.verdict import Candidate
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.manifest import Isolation
 from evatui.kernel.registry.capability import Capability
-from evatui.kernel.registry.warden import Conduct
+from evatui.kernel.registry.conduct import Conduct
 
 __all__ = ["in_force", "isolation", "isolation_marks", "why"]
 

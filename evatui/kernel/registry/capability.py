@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 
 from evatui.kernel.admission.verdict import Candidate, Rejection
 from evatui.kernel.model.lifecycle import State, capability_state
+from evatui.kernel.registry.conduct import Conduct
 from evatui.kernel.registry.generation import Generation, GenerationId
 from evatui.kernel.registry.limiter import Limiter
 from evatui.kernel.registry.rollout.rollout import Rollout
 from evatui.kernel.registry.rollout.trial import Trial
 from evatui.kernel.registry.ruling import Ruling
-from evatui.kernel.registry.warden import Conduct
 from evatui.kernel.storage.history import Hold
 
 __all__ = ["KEPT_FOR_ROLLBACK", "Attempt", "Capability", "Kept", "Past", "Remembered"]

@@ -11,7 +11,7 @@ import contextlib
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from evatui.kernel.model.call import KERNEL, Actor
 from evatui.kernel.model.clock import Clock, rfc3339
@@ -22,10 +22,6 @@ from evatui.kernel.records.audit import AuditLog
 from evatui.kernel.records.causes import begins, cause_of, request
 from evatui.kernel.records.codes import Code, Outcome
 from evatui.kernel.records.events import EventBus
-
-if TYPE_CHECKING:
-    from evatui.kernel.registry.capability import Capability
-    from evatui.kernel.registry.generation import Generation
 
 __all__ = ["Journal"]
 
@@ -74,38 +70,6 @@ class Journal:
             return
         if what == "loading" or (what == "draining" and cause is None):
             begins(capability_id, event.event_id)
-
-    def canary(
-        self,
-        what: str,
-        capability: Capability,
-        generation: Generation,
-        beside: Generation | None,
-        actor: Actor,
-        why: str,
-        outcome: Outcome = Outcome.OK,
-    ) -> None:
-        """Tells, and writes down, that the canary ``generation`` was started, promoted, aborted, …; ``beside`` is what
-        served with it."""
-        source = beside.name.id if beside else None
-        self.tell(
-            f"canary_{what}",
-            capability.id,
-            capability.state,
-            generation=generation.name.id,
-            from_generation=source,
-            reason=why,
-            actor=actor,
-        )
-        self.write(
-            Code(f"canary.{what}"),
-            outcome,
-            actor,
-            capability_id=capability.id,
-            generation=generation.name.id,
-            beside=source,
-            reason=why,
-        )
 
     def runtime(self, what: str, actor: Actor) -> None:
         """Emits ``/runtime/<what>``."""

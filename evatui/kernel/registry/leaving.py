@@ -17,6 +17,7 @@ from evatui.kernel.registry.cut import MOST_NAMED, Cut, Drained
 from evatui.kernel.registry.edges import Edges
 from evatui.kernel.registry.generation import Generation, may_call
 from evatui.kernel.registry.journal import Journal
+from evatui.kernel.registry.rollout.telling import tell_canary
 
 __all__ = ["Leaving"]
 
@@ -74,7 +75,7 @@ class Leaving:
         if capability.rollout is None:
             return
         generation, capability.rollout = capability.rollout.generation, None
-        self._journal.canary("aborted", capability, generation, capability.active, actor, why)
+        tell_canary(self._journal, "aborted", capability, generation, capability.active, actor, why)
         self.drain(capability, generation, State.UNREGISTERED, actor, reason=why, timeout_ms=timeout_ms, beside=True)
 
     async def _drained(

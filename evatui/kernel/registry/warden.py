@@ -7,10 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from evatui.kernel.admission.policy import Policy
 from evatui.kernel.admission.verdict import Candidate
@@ -20,35 +17,16 @@ from evatui.kernel.model.call import KERNEL
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.manifest import Isolation, TrustSource
 from evatui.kernel.records.codes import Code, Outcome
+from evatui.kernel.registry.capability import Capability
+from evatui.kernel.registry.conduct import Conduct
+from evatui.kernel.registry.registry import Registry
 
-if TYPE_CHECKING:
-    from evatui.kernel.registry.capability import Capability
-    from evatui.kernel.registry.registry import Registry
-
-__all__ = ["STRIKES", "STUCK", "Conduct", "Warden"]
+__all__ = ["STRIKES", "STUCK", "Warden"]
 
 STRIKES = 2
 """Calls that had to be stopped, after which an ``auto`` capability is moved to a process of its own."""
 STUCK = 2
 """Threads that did not come back from a capability, after which it is moved whatever its manifest says."""
-
-
-@dataclass(slots=True)
-class Conduct:
-    """What the code of one capability did in this runtime, over all its generations, since it was last forgiven.
-
-    ``strikes`` counts by kind; ``INTERNAL`` stands for a thread that did not come back. ``demoted`` is when it was
-    moved out of the process, ``stranded`` when it should have been and there was nowhere to go. Empty: it was not.
-    """
-
-    strikes: Counter[ErrorKind] = field(default_factory=Counter)
-    last: str = ""
-    demoted: str = ""
-    stranded: str = ""
-
-    @property
-    def stuck(self) -> int:
-        return self.strikes[ErrorKind.INTERNAL]
 
 
 class Warden:

@@ -25,6 +25,7 @@ from evatui.kernel.registry.rollout.cohort import told
 from evatui.kernel.registry.rollout.probation import Probations
 from evatui.kernel.registry.rollout.rollout import Decision, Rollout
 from evatui.kernel.registry.rollout.tally import Sample
+from evatui.kernel.registry.rollout.telling import tell_canary
 from evatui.kernel.registry.rollout.trial import trial_of
 
 __all__ = ["Canaries"]
@@ -90,7 +91,7 @@ class Canaries:
             generation, reload.canary, reload.analysis, generation.since, self._clock.monotonic()
         )
         registry.enter(capability, generation, actor, serving)
-        registry.journal.canary("started", capability, generation, serving, actor, told(reload.canary))
+        tell_canary(registry.journal, "started", capability, generation, serving, actor, told(reload.canary))
         self._arm(capability)
 
     # -- by themselves ----------------------------------------------------------------------
@@ -213,7 +214,7 @@ class Canaries:
         capability.limiter.resize(generation.manifest.limits.concurrency)
         capability.since = generation.since = registry.journal.at()
         capability.keep(generation)
-        registry.journal.canary("promoted", capability, generation, old, actor, why)
+        tell_canary(registry.journal, "promoted", capability, generation, old, actor, why)
         registry.leaving.drain(capability, old, State.UNREGISTERED, actor, successor=generation)
 
     def _keep(self, generation: Generation) -> None:
@@ -246,7 +247,7 @@ class Canaries:
         outcome: Outcome = Outcome.OK,
     ) -> None:
         journal, active = self._registry.journal, capability.active
-        journal.canary(what, capability, rollout.generation, active, actor, why, outcome)
+        tell_canary(journal, what, capability, rollout.generation, active, actor, why, outcome)
         self._registry.on_change()
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
