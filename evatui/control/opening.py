@@ -6,15 +6,14 @@ Nothing heavy is imported before it is needed: attaching needs neither Lua nor s
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import getpass
 import os
-from collections.abc import Iterable
 from dataclasses import replace
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evatui.control.layouts import layout_of
 from evatui.control.operator import CommandFailed, Operator
 from evatui.kernel.model.call import Actor, CallerType
 from evatui.kernel.model.clock import STILL_CLOCK, SYSTEM_CLOCK, Clock
@@ -23,15 +22,13 @@ from evatui.kernel.model.errors import CallFailed, ErrorKind
 if TYPE_CHECKING:
     from evatui.control.kernel import Kernel
     from evatui.control.remote import RemoteOperator
-    from evatui.kernel.model.diagnostic import Diagnostic
     from evatui.kernel.workspace.home import OperatorHome
-    from evatui.kernel.workspace.layout import Layout, WorkspaceError
+    from evatui.kernel.workspace.layout import Layout
     from evatui.kernel.workspace.lock import Holder
 
 __all__ = [
     "OpenMode",
     "home_in",
-    "layout_of",
     "open_workspace",
     "operator_actor",
     "operator_home",
@@ -255,35 +252,6 @@ def workspace_root(start: Path | None) -> Path:
             suggestion="name one with -w DIR, or create one with: eva init DIR",
         )
     return found
-
-
-def layout_of(root: Path, state_dir: Path | None) -> Layout:
-    """The workspace's settings and places; blocking. Raises `CommandFailed` where they cannot be read."""
-    from evatui.kernel.workspace.layout import WorkspaceError, open_layout
-
-    try:
-        return open_layout(root, state_dir)
-    except WorkspaceError as error:
-        raise _unfit(error, root) from None
-
-
-def _unfit(error: WorkspaceError, root: Path) -> CommandFailed:
-    from evatui.kernel.admission.render import render_all
-
-    found = render_all(error.diagnostics, _texts(root, error.diagnostics))
-    return CommandFailed(ErrorKind.INVALID_INPUT, str(error), context={"diagnostics": [d.to_json() for d in found]})
-
-
-def _texts(root: Path, diagnostics: Iterable[Diagnostic]) -> dict[str, bytes]:
-    """The settings that the diagnostics point into, as far as they can be read."""
-    from evatui.kernel.workspace.files import FileProblem, Tree
-    from evatui.kernel.workspace.yaml import MAX_BYTES
-
-    texts: dict[str, bytes] = {}
-    with contextlib.suppress(FileProblem, OSError), contextlib.closing(Tree(root)) as tree:
-        for path in {span.file for found in diagnostics for span in found.spans}:
-            texts[path] = tree.read(path, MAX_BYTES).data
-    return texts
 
 
 def _held(held: Exception) -> CommandFailed:

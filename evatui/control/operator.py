@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
 from evatui.control.commands import COMMANDS, Danger
+from evatui.control.failing import CommandFailed
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.progress import Progress
 
@@ -16,44 +17,6 @@ __all__ = ["CommandFailed", "OnProgress", "Operator", "lost", "refuse_if_readonl
 
 OnProgress = Callable[[Progress], None]
 """Gets the newest report of a call that runs. Must be cheap, must not raise."""
-
-
-class CommandFailed(Exception):
-    """A command that was refused or failed; the fields are those of the error that ``eva -o json`` prints."""
-
-    def __init__(
-        self,
-        kind: ErrorKind,
-        message: str,
-        *,
-        retryable: bool = False,
-        suggestion: str = "",
-        context: Mapping[str, Any] | None = None,
-        data: Mapping[str, Any] | None = None,
-    ) -> None:
-        super().__init__(message)
-        self.kind = kind
-        self.message = message
-        self.retryable = retryable
-        self.suggestion = suggestion
-        self.context = dict(context or {})
-        self.data = data
-
-    @property
-    def hint(self) -> str:
-        """The suggestion as a person reads it; a question stands for itself."""
-        if not self.suggestion or self.suggestion.endswith("?"):
-            return self.suggestion
-        return f"try: {self.suggestion}"
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "kind": self.kind.value,
-            "message": self.message,
-            "retryable": self.retryable,
-            "suggestion": self.suggestion,
-            "context": self.context,
-        }
 
 
 class Operator(Protocol):

@@ -9,8 +9,8 @@ from dataclasses import fields
 from typing import Any
 
 from evatui.control.desk import Desk
-from evatui.control.opening import layout_of
-from evatui.control.operator import CommandFailed
+from evatui.control.failing import CommandFailed
+from evatui.control.layouts import layout_of
 from evatui.control.standings import down, restarting
 from evatui.control.waiting import waits_for
 from evatui.kernel.model.call import Actor

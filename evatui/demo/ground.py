@@ -10,8 +10,9 @@ from pathlib import Path
 
 from evatui.control.audit_files import export_lines, verify_file
 from evatui.control.bundle import init_workspace
+from evatui.control.layouts import layout_of
 from evatui.control.local import LocalOperator
-from evatui.control.opening import home_in, layout_of, start_kernel
+from evatui.control.opening import home_in, start_kernel
 from evatui.control.operator import Operator
 from evatui.demo.edits import PATIENT, POLICY, Save
 from evatui.kernel.model.call import Actor

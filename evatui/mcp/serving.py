@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from evatui.control.kernel import Kernel
+from evatui.control.layouts import layout_of
 from evatui.control.local import LocalOperator
-from evatui.control.opening import layout_of, operator_actor
+from evatui.control.opening import operator_actor
 from evatui.control.operator import CommandFailed, OnProgress, Operator
 from evatui.kernel.model.call import CallerType
 from evatui.mcp.asking import Runs

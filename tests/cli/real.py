@@ -12,7 +12,8 @@ import pytest
 
 from evatui.cli.main import run
 from evatui.control.kernel import Kernel
-from evatui.control.opening import layout_of, operator_home, start_kernel
+from evatui.control.layouts import layout_of
+from evatui.control.opening import operator_home, start_kernel
 
 __all__ = ["Eva", "holding"]
 

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from evatui.cli.main import run
-from evatui.control.opening import layout_of, operator_home, start_kernel
+from evatui.control.layouts import layout_of
+from evatui.control.opening import operator_home, start_kernel
 from tests.support.programs import EVA
 from tests.support.workspaces import GREETER, SCRIPT, save, tool, write
 

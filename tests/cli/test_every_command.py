@@ -21,7 +21,8 @@ from evatui.cli.words import eva
 from evatui.control.bundle import init_workspace
 from evatui.control.commands import COMMANDS
 from evatui.control.kernel import Kernel
-from evatui.control.opening import layout_of, operator_actor, start_kernel
+from evatui.control.layouts import layout_of
+from evatui.control.opening import operator_actor, start_kernel
 from evatui.kernel.model.call import CallerType
 
 ANN = operator_actor(CallerType.CLI)

@@ -27,7 +27,8 @@ from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
 from evatui.cli.main import run
-from evatui.control.opening import layout_of, start_kernel
+from evatui.control.layouts import layout_of
+from evatui.control.opening import start_kernel
 from evatui.kernel.workspace.lock import WorkspaceHeld, WorkspaceLock
 CALL = ("capability", "call", "text.greet", "--payload", '{"name": "bob"}')
 def eva(*words):

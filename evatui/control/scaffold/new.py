@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from evatui.control.opening import layout_of
+from evatui.control.layouts import layout_of
 from evatui.control.operator import CommandFailed
 from evatui.control.scaffold.parts import Parts, parts_of_new
 from evatui.control.schemas import schema_text
