@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from evatui.console.view.action import VIEWS, View
 from evatui.console.view.ink import Ink, line
 from evatui.demo.edits import Save
-from evatui.demo.step import Act, Condition
-
-if TYPE_CHECKING:
-    from evatui.demo.tour import Tour
+from evatui.demo.scene import Condition, Scene
+from evatui.demo.step import Act
 
 __all__ = [
     "answers",
@@ -30,8 +26,8 @@ __all__ = [
 
 
 def keys(*names: str) -> Act:
-    async def act(tour: Tour) -> None:
-        await tour.press(*names)
+    async def act(scene: Scene) -> None:
+        await scene.press(*names)
 
     return act
 
@@ -41,9 +37,9 @@ def types(text: str) -> Act:
 
 
 def view(wanted: View) -> Act:
-    async def act(tour: Tour) -> None:
-        await tour.press(VIEWS[wanted][0])
-        await tour.until(Condition(f"the view is {VIEWS[wanted][1]}", lambda tour: tour.app.view is wanted))
+    async def act(scene: Scene) -> None:
+        await scene.press(VIEWS[wanted][0])
+        await scene.until(Condition(f"the view is {VIEWS[wanted][1]}", lambda scene: scene.app.view is wanted))
 
     return act
 
@@ -51,71 +47,71 @@ def view(wanted: View) -> Act:
 def choose(key: str) -> Act:
     """Moves the cursor of the list that is on to the row of ``key``."""
 
-    async def act(tour: Tour) -> None:
-        await tour.until(Condition(f"there is a row {key}", lambda tour: key in _rows(tour)))
-        while (here := tour.app.pane.rows.key) != key:
-            rows = _rows(tour)
+    async def act(scene: Scene) -> None:
+        await scene.until(Condition(f"there is a row {key}", lambda scene: key in _rows(scene)))
+        while (here := scene.app.pane.rows.key) != key:
+            rows = _rows(scene)
             down = here not in rows or rows.index(here) < rows.index(key)
-            await tour.press("j" if down else "k")
-            await tour.until(Condition("the cursor moves", lambda tour: tour.app.pane.rows.key != here))
+            await scene.press("j" if down else "k")
+            await scene.until(Condition("the cursor moves", lambda scene: scene.app.pane.rows.key != here))
 
     return act
 
 
-def _rows(tour: Tour) -> list[str]:
-    return [row.key for row in tour.app.pane.rows.shown]
+def _rows(scene: Scene) -> list[str]:
+    return [row.key for row in scene.app.pane.rows.shown]
 
 
 def waits(condition: Condition) -> Act:
-    async def act(tour: Tour) -> None:
-        await tour.until(condition)
+    async def act(scene: Scene) -> None:
+        await scene.until(condition)
 
     return act
 
 
 def saves(versions: tuple[Save, ...]) -> Act:
-    async def act(tour: Tour) -> None:
-        await tour.outside.save(versions)
+    async def act(scene: Scene) -> None:
+        await scene.outside.save(versions)
 
     return act
 
 
 def scale(fault: str) -> Act:
-    async def act(tour: Tour) -> None:
-        await tour.outside.simulate(fault)
+    async def act(scene: Scene) -> None:
+        await scene.outside.simulate(fault)
 
     return act
 
 
-async def call_scale(tour: Tour) -> None:
-    await tour.outside.call_silent_scale()
+async def call_scale(scene: Scene) -> None:
+    await scene.outside.call_silent_scale()
 
 
 def answers(count: int) -> Act:
     """Lets so many calls be answered."""
 
-    async def act(tour: Tour) -> None:
-        await tour.load.more(count)
+    async def act(scene: Scene) -> None:
+        await scene.load.more(count)
 
     return act
 
 
-async def order(tour: Tour) -> None:
-    tour.outside.order()
+async def order(scene: Scene) -> None:
+    scene.outside.order()
 
 
-async def verify(tour: Tour) -> None:
-    await tour.outside.verify()
-    tour.app.say(line(("✓ ", Ink.OK), f"{tour.outside.verified:,} records verified; the same: eva audit verify"))
+async def verify(scene: Scene) -> None:
+    await scene.outside.verify()
+    scene.app.say(line(("✓ ", Ink.OK), f"{scene.outside.verified:,} records verified; the same: eva audit verify"))
 
 
-async def flip(tour: Tour) -> None:
-    await tour.outside.flip()
-    told = f"a copy with one bit changed in record {tour.outside.flipped:,}: the check names {tour.outside.named:,}"
-    tour.app.say(line(("✗ ", Ink.BAD), told))
+async def flip(scene: Scene) -> None:
+    await scene.outside.flip()
+    told = f"a copy with one bit changed in record {scene.outside.flipped:,}: the check names {scene.outside.named:,}"
+    scene.app.say(line(("✗ ", Ink.BAD), told))
 
 
-async def tell(tour: Tour) -> None:
+async def tell(scene: Scene) -> None:
     """What the call came to, once it has."""
-    await tour.until(Condition("the call has ended", lambda tour: bool(tour.outside.message)))
-    tour.app.say(line(("✗ scale.report ", Ink.BAD), tour.outside.message))
+    await scene.until(Condition("the call has ended", lambda scene: bool(scene.outside.message)))
+    scene.app.say(line(("✗ scale.report ", Ink.BAD), scene.outside.message))

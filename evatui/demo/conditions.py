@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 from evatui.console.screens.page import Page
 from evatui.console.screens.typed import Typed
 from evatui.demo.edits import SUBJECT
-from evatui.demo.step import Condition
+from evatui.demo.scene import Condition, Scene
 from evatui.kernel.model.lifecycle import State
 
 if TYPE_CHECKING:
     from evatui.control.snapshot import CapabilityRow
-    from evatui.demo.tour import Tour
 
 __all__ = [
     "APPROVED",
@@ -38,22 +37,22 @@ __all__ = [
 _SERVED = frozenset({State.ACTIVE, State.DRAINING, State.UNREGISTERED})
 
 
-def _subject(tour: Tour) -> CapabilityRow | None:
-    rows = tour.app.snapshot.capabilities if tour.app.snapshot is not None else ()
+def _subject(scene: Scene) -> CapabilityRow | None:
+    rows = scene.app.snapshot.capabilities if scene.app.snapshot is not None else ()
     return next((row for row in rows if row.id == SUBJECT), None)
 
 
-def _beside(tour: Tour, what: str) -> bool:
-    row = _subject(tour)
+def _beside(scene: Scene, what: str) -> bool:
+    row = _subject(scene)
     return row is not None and any(beside.what == what for beside in row.beside)
 
 
 def answers_by(author: str) -> Condition:
     """The version that serves, by the screen, is the one that signs so, by its answers."""
 
-    def holds(tour: Tour) -> bool:
-        row = _subject(tour)
-        return row is not None and tour.load.tally.author(row.generation or "") == author
+    def holds(scene: Scene) -> bool:
+        row = _subject(scene)
+        return row is not None and scene.load.tally.author(row.generation or "") == author
 
     return Condition(f"version {author} answers", holds, of_answers=True)
 
@@ -61,8 +60,8 @@ def answers_by(author: str) -> Condition:
 def serves(count: int) -> Condition:
     """So many versions of it have served by now, the newest one still does."""
 
-    def holds(tour: Tour) -> bool:
-        row = _subject(tour)
+    def holds(scene: Scene) -> bool:
+        row = _subject(scene)
         return row is not None and sum(item.state in _SERVED for item in row.generations) >= count
 
     return Condition(f"{count} versions have served", holds)
@@ -70,37 +69,37 @@ def serves(count: int) -> Condition:
 
 def sees(*words: str) -> Condition:
     """On the screen that is in front."""
-    return Condition(f"the screen shows {' and '.join(words)}", lambda tour: tour.app.shows(*words))
+    return Condition(f"the screen shows {' and '.join(words)}", lambda scene: scene.app.shows(*words))
 
 
-def _waits_for_the_scale(tour: Tour) -> bool:
-    calls = tour.app.snapshot.calls if tour.app.snapshot is not None else ()
+def _waits_for_the_scale(scene: Scene) -> bool:
+    calls = scene.app.snapshot.calls if scene.app.snapshot is not None else ()
     return any(call.capability_id == "scale-report" and call.host_call for call in calls)
 
 
 NOBODY_NOTICED = Condition(
     "no call was lost and no answer was mixed",
-    lambda tour: tour.load.tally.lost == tour.load.tally.mixed == 0,
+    lambda scene: scene.load.tally.lost == scene.load.tally.mixed == 0,
 )
-REFUSED = Condition("the save is refused", lambda tour: _beside(tour, "refused"))
+REFUSED = Condition("the save is refused", lambda scene: _beside(scene, "refused"))
 NOTHING_REFUSED = Condition(
-    "nothing is refused", lambda tour: tour.app.snapshot is not None and not tour.app.snapshot.rejections
+    "nothing is refused", lambda scene: scene.app.snapshot is not None and not scene.app.snapshot.rejections
 )
-HELD = Condition("the wider version is held", lambda tour: _beside(tour, "held"))
-PAGE_OPEN = Condition("a page is open", lambda tour: isinstance(tour.app.screen, Page))
-ASKED_FOR_THE_NAME = Condition("the name is asked for", lambda tour: isinstance(tour.app.screen, Typed))
+HELD = Condition("the wider version is held", lambda scene: _beside(scene, "held"))
+PAGE_OPEN = Condition("a page is open", lambda scene: isinstance(scene.app.screen, Page))
+ASKED_FOR_THE_NAME = Condition("the name is asked for", lambda scene: isinstance(scene.app.screen, Typed))
 APPROVED = Condition(
     "the wider version serves",
-    lambda tour: not _beside(tour, "held") and bool((row := _subject(tour)) and row.permissions),
+    lambda scene: not _beside(scene, "held") and bool((row := _subject(scene)) and row.permissions),
 )
 TAKEN_BACK = Condition(
     "the version on trial is taken back",
-    lambda tour: (row := _subject(tour)) is not None and row.on_disk == "quarantined",
+    lambda scene: (row := _subject(scene)) is not None and row.on_disk == "quarantined",
 )
-TRIED = Condition("a version is on trial", lambda tour: _beside(tour, "canary") or TAKEN_BACK.holds(tour))
+TRIED = Condition("a version is on trial", lambda scene: _beside(scene, "canary") or TAKEN_BACK.holds(scene))
 WAITS_FOR_THE_SCALE = Condition("a call waits for the scale", _waits_for_the_scale)
-CALL_CUT_OFF = Condition("the call says that the device went away", lambda tour: "went away" in tour.outside.message)
+CALL_CUT_OFF = Condition("the call says that the device went away", lambda scene: "went away" in scene.outside.message)
 PULLED_DEVICE_SHOWN = sees("scale.main", "✗ lost")
-VERIFIED = Condition("the audit log verifies", lambda tour: tour.outside.verified > 0)
-FLIP_FOUND = Condition("the changed record is named", lambda tour: 0 < tour.outside.flipped == tour.outside.named)
+VERIFIED = Condition("the audit log verifies", lambda scene: scene.outside.verified > 0)
+FLIP_FOUND = Condition("the changed record is named", lambda scene: 0 < scene.outside.flipped == scene.outside.named)
 SKILLS_SHOWN = sees("write-a-capability")

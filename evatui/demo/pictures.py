@@ -18,9 +18,10 @@ from evatui.demo.ground import Ground
 from evatui.demo.load import Load
 from evatui.demo.outside import Outside
 from evatui.demo.png import to_png
+from evatui.demo.scene import LIMIT_S
 from evatui.demo.step import Step
 from evatui.demo.still import StepClock, StillOperator
-from evatui.demo.tour import LIMIT_S, StepFailed
+from evatui.demo.tour import StepFailed
 from evatui.kernel.model.call import Actor, CallerType
 from evatui.kernel.model.lifecycle import State
 

@@ -52,8 +52,8 @@ def _alone(app: DemoApp, size: tuple[int, int]) -> int:
             app.exit()
 
     code = pose(app, size, watch)
-    if app.tour is not None:
-        say(_summed_up(app.tour.load.tally))
+    if app.load is not None:
+        say(_summed_up(app.load.tally))
     if app.failed is not None:
         say(f"error: {app.failed}")
         return 1

@@ -4,25 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from evatui.demo.tour import Tour
+from evatui.demo.scene import Condition, Scene
 
-__all__ = ["CAPTION_MAX", "Act", "Condition", "Step"]
+__all__ = ["CAPTION_MAX", "Act", "Step"]
 
 CAPTION_MAX = 60
 
-Act = Callable[["Tour"], Awaitable[None]]
-
-
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """``what`` completes "it is not so that …" where it does not come. One ``of_answers`` needs calls to come."""
-
-    what: str
-    holds: Callable[[Tour], bool]
-    of_answers: bool = False
+Act = Callable[[Scene], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,13 +18,15 @@ from evatui.console.view.action import View
 from evatui.console.view.ink import plain
 from evatui.console.view.words import Look
 from evatui.demo import conditions as so
-from evatui.demo import tour as playing
+from evatui.demo import scene
 from evatui.demo.acts import view
-from evatui.demo.app import Band, DemoApp, Play
+from evatui.demo.app import DemoApp, Play
+from evatui.demo.banded import Band
 from evatui.demo.ground import Ground
 from evatui.demo.load import Load
 from evatui.demo.outside import Outside
-from evatui.demo.step import Condition, Step
+from evatui.demo.scene import Condition
+from evatui.demo.step import Step
 from evatui.demo.steps import STEPS
 from evatui.kernel.model.call import Actor, CallerType
 from evatui.kernel.model.clock import SYSTEM_CLOCK
@@ -124,7 +126,7 @@ async def test_a_key_stops_it_and_hands_over_and_another_lets_it_go_on(ground: G
 
 
 async def test_a_condition_that_does_not_come_names_its_step(ground: Ground, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(playing, "LIMIT_S", 0.2)
+    monkeypatch.setattr(scene, "LIMIT_S", 0.2)
     async with playing_on(ground, step("impossible", NEVER), step("after it", so.NOBODY_NOTICED)) as (app, pilot):
         await comes(pilot, app.over.is_set)
         assert str(app.failed) == "step impossible: it is not so that pigs fly"
