@@ -309,8 +309,9 @@ def test_a_comment_that_cuts_a_value_short_is_told() -> None:
     assert found.diagnostics[0].primary.column == 26
 
 
-def test_a_runtime_worker_is_one() -> None:
-    found = skill("name: a-skill\ndescription: D\nkind: runtime_worker\n")
+@pytest.mark.parametrize("field", ["kind", "class"])
+def test_a_runtime_worker_is_one(field: str) -> None:
+    found = skill(f"name: a-skill\ndescription: D\n{field}: runtime_worker\n")
     assert (found.kind, codes(found)) == (SkillClass.WORKER, ["EVA-813"])
 
 

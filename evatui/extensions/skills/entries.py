@@ -11,9 +11,9 @@ from evatui.kernel.workspace.lines import Place
 
 __all__ = ["RESTRICTS", "Entry", "entries", "field_name"]
 
-RESTRICTS = ("allowed-tools", "disable-model-invocation", "requires_bins", "requires_env")
+RESTRICTS = ("allowed-tools", "disable-model-invocation", "kind", "requires_bins", "requires_env")
 """Fields without which a skill could do more than its author meant."""
-_KNOWN = (*RESTRICTS, "always", "description", "name", "version", "kind")
+_KNOWN = (*RESTRICTS, "always", "description", "name", "version")
 _KEY = re.compile(
     r"""(?P<quote>["']?)(?P<key>[A-Za-z_][\w. -]{0,63}?)(?P=quote)[ \t]{0,8}:(?:[ \t]+(?P<value>.*)|[ \t]*)"""
 )
@@ -21,7 +21,8 @@ _OPENERS = {"[": "]", "{": "}"}
 
 
 def field_name(key: str) -> str:
-    """The field that ``key`` names, however it is spelt: ``allowedTools`` is ``allowed-tools``."""
+    """The field that ``key`` names, however it is spelt: ``allowedTools`` is ``allowed-tools``, and a ``class`` is a
+    ``kind``."""
     return _NAMES.get(_bare(key), key)
 
 
@@ -29,7 +30,7 @@ def _bare(key: str) -> str:
     return fold(key).replace("-", "").replace("_", "")
 
 
-_NAMES = {_bare(name): name for name in _KNOWN}
+_NAMES = {_bare(name): name for name in _KNOWN} | {"class": "kind"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -119,6 +119,10 @@ class _Reader:
         return text
 
     def _kind(self) -> SkillClass:
+        node = self._fields.nodes.get("kind")
+        if node is not None and not isinstance(node.value, str) and not self._refused("kind"):
+            self._add("EVA-807", "kind cannot be read: it must be text", node.span(), error=True)
+            return SkillClass.WORKER
         if self._text("kind") != SkillClass.WORKER:
             return SkillClass.WORKFLOW
         self._add("EVA-813", "this is a runtime worker: it is shown, and never offered", self._span("kind"))
