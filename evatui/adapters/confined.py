@@ -1,10 +1,11 @@
-"""Runs one program that reaches no more of the disk and the network than it is told: for plugins, by Landlock.
+"""Runs one program that reaches no more of the disk and the network than it is told: for plugins, on Linux.
 
     confined.py RULES PROGRAM ARGV...
 
-RULES is JSON: ``{"read": [paths], "write": [paths], "network": bool}``, where what may be read may be executed too. The
-process gives up all else, for itself and all that it starts, and becomes PROGRAM. Where the kernel has no Landlock,
-or does not take the rules, it says so and nothing is run. Needs nothing but the standard library, and no_new_privs.
+RULES is JSON: ``{"landlock": bool, "read": [paths], "write": [paths], "network": bool, "filter": "…"}``, where what may
+be read may be executed too, and the filter is a program for seccomp in hexadecimal, empty for none. The process gives
+up all else, and what a superuser may beyond files, for itself and all that it starts, and becomes PROGRAM. Where the
+kernel does not take the rules, it says so and nothing is run. Needs nothing but the standard library, and no_new_privs.
 """
 
 from __future__ import annotations
@@ -27,11 +28,23 @@ _NETWORK_SINCE, _SCOPES_SINCE = 4, 6
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1, 2, 4, 8
 _TRIES, _PAUSE_S = 200, 0.01
 _TRUNCATE, _IOCTL = 1 << 14, 1 << 15
+_MAKE_DEVICE = 1 << 6 | 1 << 11
 _OF_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL
+
+
+_SET_SECCOMP, _FILTER = 22, 2
+_DROP_BOUND, _AMBIENT, _CLEAR_AMBIENT = 24, 47, 4
+_CAPABILITIES_3 = 0x20080522
+_KEPT_POWERS = 1 << 0 | 1 << 1 | 1 << 3 | 1 << 4
+"""To own, read and write files, where the paths allow it: a superuser's work folder need not be their own."""
 
 
 class _Ruleset(ctypes.Structure):
     _fields_ = (("files", ctypes.c_uint64), ("network", ctypes.c_uint64), ("scopes", ctypes.c_uint64))
+
+
+class _Filter(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p))
 
 
 class _Beneath(ctypes.Structure):
@@ -43,7 +56,11 @@ class _Beneath(ctypes.Structure):
 def main(rules: str, program: str, argv: list[str]) -> None:
     wanted = json.loads(rules)
     try:
-        confine(wanted["read"], wanted["write"], network=wanted["network"])
+        give_up_powers()
+        if wanted["landlock"]:
+            confine(wanted["read"], wanted["write"], network=wanted["network"])
+        if wanted["filter"]:
+            filter_calls(bytes.fromhex(wanted["filter"]))
         _become(program, argv)
     except OSError as error:
         sys.stderr.write(f"it cannot be started confined: {os.strerror(error.errno or 0).lower()}\n")
@@ -65,6 +82,29 @@ def _become(program: str, argv: list[str]) -> None:
     raise OSError(errno.ETXTBSY, os.strerror(errno.ETXTBSY))
 
 
+def give_up_powers() -> None:
+    """Raises `OSError`. Who has no powers to give up gains none either: by no_new_privs."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    for power in range(64):
+        if not _KEPT_POWERS >> power & 1:
+            libc.prctl(_DROP_BOUND, power, 0, 0, 0)
+    libc.prctl(_AMBIENT, _CLEAR_AMBIENT, 0, 0, 0)
+    header = (ctypes.c_uint32 * 2)(_CAPABILITIES_3, 0)
+    sets = (ctypes.c_uint32 * 6)()  # effective, permitted and inheritable, the lower ones first
+    if libc.capget(header, sets) < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    kept = sets[1] & _KEPT_POWERS
+    if libc.capset(header, (ctypes.c_uint32 * 6)(kept, kept)) < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+
+
+def filter_calls(instructions: bytes) -> None:
+    """For good. Raises `OSError`."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(_SET_SECCOMP, _FILTER, ctypes.byref(_Filter(len(instructions) // 8, instructions)), 0, 0) < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+
+
 def confine(read: Iterable[str], write: Iterable[str], *, network: bool) -> None:
     """For good. Raises `OSError`."""
     version = _call(_CREATE_RULESET, None, 0, _VERSION)
@@ -77,7 +117,7 @@ def confine(read: Iterable[str], write: Iterable[str], *, network: bool) -> None
     for path in read:
         _allow(descriptor, path, rights & (_EXECUTE | _READ_FILE | _READ_DIR))
     for path in write:
-        _allow(descriptor, path, rights)
+        _allow(descriptor, path, rights & ~_MAKE_DEVICE)
     _call(_RESTRICT_SELF, descriptor, 0)
     os.close(descriptor)
 

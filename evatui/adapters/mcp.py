@@ -18,6 +18,7 @@ from evatui.adapters.mcp_asking import Asked, understood
 from evatui.adapters.mcp_results import progress_from, tool_result
 from evatui.adapters.mcp_session import Session, load
 from evatui.adapters.mcp_shelf import Shelf
+from evatui.adapters.mcp_start import Start, of_the_machine
 from evatui.adapters.mcp_tools import judged
 from evatui.adapters.resolving import Resolve
 from evatui.kernel.host.ports import Invocation, NotSent, Setting, WayState
@@ -37,10 +38,11 @@ _LOAD_S: Final = 30.0
 
 
 class McpServer:
-    def __init__(self, adapter: Adapter, setting: Setting, ask: Resolve) -> None:
+    def __init__(self, adapter: Adapter, setting: Setting, ask: Resolve, start: Start = of_the_machine) -> None:
         self._adapter = adapter
         self._setting = setting
         self._ask = ask
+        self._start = start
         self._state = WayState()
         self._session: Session | None = None
         self._owner: asyncio.Task[None] | None = None
@@ -191,7 +193,7 @@ class McpServer:
         while not self._closed:
             self._state = WayState("starting")
             self._settled.clear()
-            session = self._session = Session(self._adapter, self._setting, self._ask, self._over)
+            session = self._session = Session(self._adapter, self._setting, self._ask, self._start, self._over)
             why = await self._lived(session, legacy=attempts % 2 == 1)
             self._session = None
             attempts = 0 if self._state.word == "up" else attempts + 1

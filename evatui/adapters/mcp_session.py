@@ -7,7 +7,6 @@ import contextlib
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from evatui import __version__
@@ -15,6 +14,7 @@ from evatui.adapters.address import address_of
 from evatui.adapters.mcp_reason import Reason
 from evatui.adapters.mcp_results import told
 from evatui.adapters.mcp_sieve import MAX_PAGES, MAX_TOOLS, ListProblem, Sieve, Sieved, Watched
+from evatui.adapters.mcp_start import Start
 from evatui.adapters.resolving import Resolve
 from evatui.adapters.running import Running
 from evatui.kernel.host.credentials import Credential
@@ -33,10 +33,12 @@ _READ_S: Final = 300.0
 
 
 class Session:
-    """``changed`` is set when the server says that its tools changed, and when the session ends, which ``reason``
-    tells of. ``secrets`` are what it was given."""
+    """``start`` starts the program of one that speaks over pipes. ``changed`` is set when the server says that its
+    tools changed, and when the session ends, which ``reason`` tells of. ``secrets`` are what it was given."""
 
-    def __init__(self, adapter: Adapter, setting: Setting, ask: Resolve, on_over: Callable[[], None]) -> None:
+    def __init__(
+        self, adapter: Adapter, setting: Setting, ask: Resolve, start: Start, on_over: Callable[[], None]
+    ) -> None:
         self.changed = asyncio.Event()
         self.reason = Reason(self._wake)
         self.secrets: list[Credential] = []
@@ -44,6 +46,7 @@ class Session:
         self._adapter = adapter
         self._setting = setting
         self._ask = ask
+        self._start = start
         self._sieve = Sieve()
         self._client: Client | None = None
         self._on_over = on_over
@@ -186,11 +189,8 @@ class Session:
     async def _piped(self, stack: AsyncExitStack) -> tuple[Any, Any]:
         from evatui.adapters.mcp_pipe import piped
 
-        block, root = self._adapter.block, Path(self._setting.root)
-        self.secrets = [self._setting.key(name) for name in block["env"]]
-        environ = {secret.name: secret.value for secret in self.secrets}
-        self.running = await Running.start(tuple(block["command"]), root, environ, root)
-        stack.push_async_callback(self.running.close)
+        started = await stack.enter_async_context(self._start(self._adapter, self._setting))
+        self.running, self.secrets = started.running, started.secrets
         return await stack.enter_async_context(piped(self.running, self.reason))
 
     async def _carried(self, stack: AsyncExitStack) -> tuple[Any, Any]:

@@ -7,11 +7,9 @@ its output is the answer.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext
-from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import Any, Final
 
 import orjson
@@ -19,14 +17,13 @@ import orjson
 from evatui.adapters.answers import hidden
 from evatui.adapters.plugin_answer import answer_of
 from evatui.adapters.plugin_lines import ProgressLines
-from evatui.adapters.plugin_tasks import PluginTasks
-from evatui.adapters.plugin_work import confining, environment, work_folder
+from evatui.adapters.plugin_room import Lent, PluginRoom
+from evatui.adapters.plugin_work import confining, environment
 from evatui.extensions.plugins.catalogue import lacking
 from evatui.extensions.plugins.plugin import Plugin
-from evatui.extensions.plugins.verified import Verified
 from evatui.extensions.shared.machine import Machine
 from evatui.extensions.shared.manifest import Tool
-from evatui.kernel.host.ports import Command, Invocation, NotSent, ProcessPort, Setting, WayState
+from evatui.kernel.host.ports import Command, Invocation, NotSent, Setting, WayState
 from evatui.kernel.model.adapter import Adapter
 from evatui.kernel.model.call import CallerType
 from evatui.kernel.model.errors import CallFailed, ErrorKind, failure
@@ -34,7 +31,7 @@ from evatui.kernel.model.progress import Progress
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.model.tools import ServerInfo
 
-__all__ = ["PluginRoom", "PluginWay"]
+__all__ = ["PluginWay"]
 
 _MAX_BYTES: Final = 4 << 20
 """Of each of the two outputs of a run."""
@@ -43,22 +40,6 @@ _BACKGROUND: Final = (
     "SUCCESS: Task is now running in background. The result will be delivered to the user automatically. "
     "No further action needed."
 )
-
-
-@dataclass(frozen=True, slots=True)
-class PluginRoom:
-    """What all plugins of a runtime share. ``work`` is where their folders to work in are made, and ``shown`` how that
-    is named; ``confines``: the kernel has Landlock. ``tell`` emits below ``/plugin``, from any thread."""
-
-    verified: Verified
-    processes: ProcessPort
-    work: Path
-    shown: str
-    environ: Mapping[str, str]
-    confines: bool
-    tasks: PluginTasks
-    tell: Callable[[str, Mapping[str, Any]], None]
-    busy: set[str] = field(default_factory=set)
 
 
 class PluginWay:
@@ -146,37 +127,30 @@ class PluginWay:
 
     async def _run(self, plugin: Plugin, tool: Tool, invocation: Invocation, handle: str | None) -> dict[str, Any]:
         """What runs in the background does so at once, and keeps no other call waiting."""
-        room, run = self._room, invocation.request_id
-        async with self._turn.taken(alone=tool.exclusive) if handle is None else nullcontext():
-            room.busy.add(run)
-            try:
-                work = await asyncio.to_thread(work_folder, room.work, plugin.name, run, frozenset(room.busy))
-                return await self._started(plugin, tool, invocation, work, handle)
-            finally:
-                room.busy.discard(run)
+        turn = self._turn.taken(alone=tool.exclusive) if handle is None else nullcontext()
+        with self._room.verified.held(plugin):  # while it waits for its turn too
+            async with turn, self._room.lent(plugin, invocation.request_id) as lent:
+                return await self._started(plugin, tool, invocation, lent, handle)
 
     async def _started(
-        self, plugin: Plugin, tool: Tool, invocation: Invocation, work: Path, handle: str | None
+        self, plugin: Plugin, tool: Tool, invocation: Invocation, lent: Lent, handle: str | None
     ) -> dict[str, Any]:
-        room, root, who = self._room, self._setting.root, invocation.capability
+        room, root, who, work = self._room, self._setting.root, invocation.capability, lent.work
         given, secrets = environment(tool.env, room.environ, self._setting.key, work, root)
         lines = ProgressLines(partial(self._progress, invocation, handle, asyncio.get_running_loop()))
-        using = room.verified.using(plugin)
-        package = await asyncio.to_thread(using.__enter__)
+        program = str(lent.package / plugin.runs(tool))
+        argv: tuple[str, ...] = (program, tool.name)
+        if room.confines:
+            network = plugin.manifest.requires_network
+            argv = (*confining(program, lent.package, work, given, root, network=network), *argv)
+        data = orjson.dumps(invocation.payload)
         try:
-            program = str(package / plugin.runs(tool))
-            argv: tuple[str, ...] = (program, tool.name)
-            if room.confines:
-                network = plugin.manifest.requires_network
-                argv = (*confining(program, package, work, given, root, network=network), *argv)
-            data = orjson.dumps(invocation.payload)
             command = Command(argv, data, work, _MAX_BYTES, argv[0], environ=given, hear=lines.hear)
             finished = await room.processes.run(command)
         except CallFailed as failed:
             raise _of_plugin(who, failed) from None
         finally:
             lines.end()
-            using.__exit__(None, None, None)
         answer = partial(answer_of, who, finished, invocation.payload, work, self._shown(plugin, invocation))
         found: dict[str, Any] = hidden(await asyncio.to_thread(answer), secrets)
         return found

@@ -5,17 +5,25 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import socket
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Final
 
-from evatui.adapters.process import SEARCHED
+from evatui.adapters.process import SEARCHED, find_program
+from evatui.extensions.plugins.plugin import Plugin
 from evatui.extensions.shared.manifest_rules import is_blocked
 from evatui.kernel.admission.redact import looks_secret
 from evatui.kernel.host.credentials import Credential
+from evatui.kernel.lua.worker.facts import sandbox_facts
+from evatui.kernel.lua.worker.seccomp import socket_families
+from evatui.kernel.lua.worker.syscalls import machine
+from evatui.kernel.model.errors import ErrorKind, failure
+from evatui.kernel.model.text import clean_line
 
-__all__ = ["CONFINED", "confining", "environment", "work_folder"]
+__all__ = ["CONFINED", "confining", "environment", "program_in", "work_folder"]
 
 CONFINED: Final = str(Path(__file__).with_name("confined.py"))
 _KEPT_FOLDERS: Final = 20
@@ -33,7 +41,9 @@ _READ_FOR_NETWORK: Final = (
     "/etc/pki",
     "/run/systemd/resolve",
 )
-_WRITTEN: Final = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty")
+_WRITTEN: Final = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+_FAMILIES: Final = (socket.AF_INET, socket.AF_INET6)
+"""Of sockets that lead to a network; those by paths lead to whatever serves this user, and are for nobody."""
 
 
 def environment(
@@ -93,13 +103,37 @@ def _age(folder: Path) -> int:
         return 0  # removed meanwhile
 
 
+def program_in(plugin: Plugin, package: Path, word: str, root: Path) -> str:
+    """The program that the first ``word`` of a command of ``plugin`` means: an executable file of its own, in
+    ``package``; a file of the operator's home; or a program of this machine. Raises `CallFailed`. Blocking."""
+    if not word.startswith(("./", "../")):
+        return find_program(os.path.expanduser(word) if word.startswith("~/") else word, root)
+    own = plugin.executable(word)
+    if own is None:
+        message = f"{clean_line(word, 128)} is no executable file of the plugin {plugin.name}"
+        raise failure(ErrorKind.NOT_FOUND, message)
+    return str(package / own)
+
+
 def confining(
     program: str, package: Path, work: Path, environ: Mapping[str, str], root: Path, *, network: bool
 ) -> tuple[str, ...]:
-    """The beginning of the command line by which ``program`` is run behind walls, where the kernel has Landlock."""
+    """The beginning of the command line by which ``program`` is run behind walls."""
     read = [*_READ, *(_READ_FOR_NETWORK if network else ()), str(package), *_homes(environ, root)]
-    rules = {"read": read, "write": [*_WRITTEN, str(work)], "network": network}
+    rules = {
+        "landlock": sandbox_facts().landlock_abi > 0,
+        "read": read,
+        "write": [*_WRITTEN, str(work)],
+        "network": network,
+        "filter": _socket_filter(_FAMILIES if network else ()),
+    }
     return (sys.executable, "-I", "-S", CONFINED, json.dumps(rules), program)
+
+
+@cache
+def _socket_filter(families: tuple[int, ...]) -> str:
+    known = machine()
+    return socket_families(known, families).hex() if known is not None and sandbox_facts().seccomp else ""
 
 
 def _homes(environ: Mapping[str, str], root: Path) -> list[str]:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from evatui.adapters.eventbus import Eventbus
 from evatui.adapters.hardware import HardwareWay
 from evatui.adapters.mcp import McpServer
-from evatui.adapters.plugin import PluginRoom, PluginWay
+from evatui.adapters.mcp_start import of_the_machine
+from evatui.adapters.plugin import PluginWay
+from evatui.adapters.plugin_room import PluginRoom
+from evatui.adapters.plugin_servers import PluginServers
 from evatui.adapters.resolving import Resolve
 from evatui.adapters.skill import SkillWay
 from evatui.adapters.stdio import Stdio
@@ -38,13 +41,15 @@ class Adapters:
         self._bus = bus
         self._skills = skills
         self._plugins = plugins
+        self._servers = PluginServers(plugins)
         self._mode = mode
 
     def open(self, adapter: Adapter, setting: Setting) -> Way:
         if adapter.transport == "stdio":
             return Stdio(adapter, setting)
         if adapter.transport == "mcp":
-            return McpServer(adapter, setting, self._ask)
+            start = self._servers.started if "plugin" in adapter.block else of_the_machine
+            return McpServer(adapter, setting, self._ask, start)
         if adapter.transport == "http":
             return Web(adapter, setting, self._http)
         if adapter.transport == "hardware":

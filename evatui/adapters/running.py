@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -24,7 +25,7 @@ from evatui.kernel.host.ports import NotSent
 from evatui.kernel.model.errors import CallFailed, ErrorKind
 from evatui.kernel.model.text import clean_line
 
-__all__ = ["LINE_BYTES", "LineTooLong", "Running"]
+__all__ = ["LINE_BYTES", "Launch", "LineTooLong", "Running"]
 
 LINE_BYTES: Final = 1_048_576
 """Of one line that a program writes."""
@@ -36,6 +37,18 @@ _REFUSED: Final = ("LD_", "DYLD_", "PYTHON", "NODE_OPTIONS")
 
 class LineTooLong(Exception):
     """A line of more than `LINE_BYTES`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """``program``, a path, is run for ``argv`` in ``folder``, with ``environ`` and nothing else; ``name`` is how it is
+    told of."""
+
+    name: str
+    program: str
+    argv: tuple[str, ...]
+    folder: Path
+    environ: Mapping[str, str]
 
 
 class Running:
@@ -58,16 +71,25 @@ class Running:
 
     @classmethod
     async def start(cls, argv: tuple[str, ...], folder: Path, environ: Mapping[str, str], root: Path) -> Running:
-        """Raises `NotSent`: ``Unavailable`` where it cannot be started, ``NotFound``, ``PolicyDenied``."""
-        name = clean_line(os.path.basename(argv[0]), 128)
-        if os.name != "posix":
-            raise NotSent(ErrorKind.UNAVAILABLE, "programs cannot be started on this system", retryable=False)
+        """A program of the machine. Raises `NotSent`: ``Unavailable`` where it cannot be started, ``NotFound``,
+        ``PolicyDenied``."""
         for secret in environ:
             if secret.upper().startswith(_REFUSED):
                 message = f"{clean_line(secret, 128)} is refused: it would change what runs"
                 raise NotSent(ErrorKind.POLICY_DENIED, message, retryable=False)
-        self = cls(name)
-        starting = asyncio.ensure_future(apart(partial(self._start, argv, folder, environ, root), "evatui-start"))
+        try:
+            program = await asyncio.to_thread(find_program, argv[0], root)
+        except CallFailed as failed:
+            raise NotSent(failed.error.kind, failed.error.message, retryable=False) from None
+        return await cls.launched(Launch(argv[0], program, argv, folder, {**CLEAN_ENVIRONMENT, **environ}))
+
+    @classmethod
+    async def launched(cls, launch: Launch) -> Running:
+        """Raises `NotSent` ``Unavailable`` where it cannot be started."""
+        if os.name != "posix":
+            raise NotSent(ErrorKind.UNAVAILABLE, "programs cannot be started on this system", retryable=False)
+        self = cls(clean_line(os.path.basename(launch.name), 128))
+        starting = asyncio.ensure_future(apart(partial(self._start, launch), "evatui-start"))
         try:
             await asyncio.shield(starting)
         except asyncio.CancelledError:
@@ -78,24 +100,20 @@ class Running:
         await self._connect()
         return self
 
-    def _start(self, argv: tuple[str, ...], folder: Path, environ: Mapping[str, str], root: Path) -> None:
-        try:
-            program = find_program(argv[0], root)
-        except CallFailed as failed:
-            raise NotSent(failed.error.kind, failed.error.message, retryable=False) from None
+    def _start(self, launch: Launch) -> None:
         self._control, theirs = socket.socketpair()
         self._adopted.enter_context(adopting())
-        keeper = (sys.executable, "-I", "-S", KEEPER, str(theirs.fileno()), program)
+        keeper = (sys.executable, "-I", "-S", KEEPER, str(theirs.fileno()), launch.program)
         with theirs:
             try:
                 self._keeper = subprocess.Popen(
-                    (*keeper, *argv),
+                    (*keeper, *launch.argv),
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.PIPE,
                     bufsize=0,
-                    cwd=folder,
-                    env={**CLEAN_ENVIRONMENT, **environ},
+                    cwd=launch.folder,
+                    env=launch.environ,
                     pass_fds=(theirs.fileno(),),
                     start_new_session=True,
                 )

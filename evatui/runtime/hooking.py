@@ -10,8 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from evatui.adapters.plugin import PluginRoom
 from evatui.adapters.plugin_hooks import HookRuns
+from evatui.adapters.plugin_room import PluginRoom
 from evatui.adapters.plugin_tasks import PluginTask
 from evatui.extensions.hooks.armed import AFTER, SPAWN_DONE, SPAWN_FAILED, Armed, armed_by
 from evatui.extensions.hooks.hooks import Denial, Hooks, HookState

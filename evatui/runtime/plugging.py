@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path, PurePath
 from typing import Any, Final
 
-from evatui.adapters.plugin import PluginRoom
+from evatui.adapters.plugin_room import PluginRoom
 from evatui.adapters.plugin_tasks import PluginTask, PluginTasks
 from evatui.extensions.plugins.catalogue import rules_of
 from evatui.extensions.plugins.layers import plugin_layers
@@ -76,7 +76,7 @@ class Plugging:
             layout.state_dir / _WORK,
             _shown(layout),
             os.environ,
-            sandbox_facts().landlock_abi > 0,
+            sandbox_facts().landlock_abi > 0 or sandbox_facts().seccomp,
             self.tasks,
             self._emit,
         )
@@ -95,6 +95,11 @@ class Plugging:
                 providers.follow((*self._adapters, *adapters_of(self.catalogue.latest)), policy)
             changed()
 
+        def in_service() -> set[str]:
+            blocks = (one.adapter.block for one in providers.serving.values())
+            return {block["plugin"].digest for block in blocks if "plugin" in block}
+
+        self.catalogue.in_service = in_service
         reloader.on_scan = scanned
         self.catalogue.on_change = looked
         self.tasks.on_change = changed

@@ -84,11 +84,11 @@ def error(report: CallReport) -> tuple[str, str]:
 def program(folder: Path, body: str, name: str = "program.py") -> str:
     """A Python program outside the workspace, as the words of a command. It begins with what one needs for lines."""
     path = folder / name
-    path.write_text(f"{_HEAD}\n{body}", encoding="utf-8")
+    path.write_text(f"{HEAD}\n{body}", encoding="utf-8")
     return json.dumps([sys.executable, "-I", "-S", str(path)])
 
 
-_HEAD = """
+HEAD = """
 import json, os, sys, time
 
 def say(message):

@@ -13,13 +13,10 @@ from typing import Any
 
 import pytest
 
-from evatui.kernel.lua.worker.landlock import abi
 from evatui.kernel.model.call import Actor, CallerType, CallReport, CallRequest
 from evatui.kernel.model.errors import CallFailed
 from evatui.kernel.records.redact import REDACTED
 from evatui.runtime import Runtime
-from tests.adapters.ground import program as serving
-from tests.adapters.mcp_ground import ADD, serving_tools
 from tests.runtime.conftest import ANN, call, records
 from tests.support.plugins import plugin, program
 from tests.support.waiting import until
@@ -157,22 +154,6 @@ async def test_one_that_never_ends_is_killed_with_all_that_it_started(start: Sta
     await until(lambda: not any(map(alive, started)))
 
 
-@pytest.mark.skipif(not abi(), reason="this kernel has no Landlock")
-async def test_a_plugin_writes_and_reads_nowhere_but_in_its_own_folders(start: Start, workspace: Path) -> None:
-    (workspace / "secret.txt").write_text("untouched")
-    source = (
-        f'cat {workspace}/secret.txt; echo x > {workspace}/secret.txt; echo x > "$(dirname $0)/more"; echo x > own; ls'
-    )
-    plugin(workspace, "wild", source)
-    runtime = await start()
-    found = await answer(runtime, "plugin.wild.go")
-    assert found["output"].startswith("own\n")
-    assert "untouched" not in found["output"]
-    assert (workspace / "secret.txt").read_text() == "untouched"
-    (copy,) = (workspace / ".eva/verified").iterdir()
-    assert sorted(one.name for one in copy.iterdir()) == ["manifest.json", "wild"]
-
-
 async def test_what_was_hashed_is_what_runs_and_a_running_call_ends_on_the_version_that_it_began_with(
     start: Start, workspace: Path
 ) -> None:
@@ -298,23 +279,3 @@ async def test_only_a_person_calls_a_risky_tool_and_a_secret_needs_the_policy(
     policy.write_text(policy.read_text() + "credentials: {API_TOKEN: {from: env, hosts: [api.example.org]}}\n")
     await runtime.reloader.run(explicit=True)
     assert (await answer(runtime, "plugin.keys.ask"))["output"] == f"ask {REDACTED}\n"
-
-
-async def test_mcp_servers_that_it_brings_along_wait_for_the_same_approval_as_any(
-    start: Start, workspace: Path
-) -> None:
-    command, *args = json.loads(serving(workspace.parent, serving_tools(ADD), "srv.py"))
-    servers = [{"command": command, "args": args}, {"command": "./inside"}]
-    folder = plugin(workspace, "pack", "")
-    (folder / "manifest.json").write_text(json.dumps({"name": "pack", "mcp_servers": servers}))
-    runtime = await start()
-    assert [one.code for one in runtime.plugging.catalogue.latest.plugins[0].diagnostics] == ["EVA-844"]
-    assert [one for one in runtime.providers.serving if one.startswith("plugin.")] == ["plugin.pack.mcp1"]
-    request = {"tool": "add", "arguments": {"a": 1, "b": 2}}
-    provider = runtime.providers.serving["plugin.pack.mcp1"]
-    await until(lambda: provider.way.server is not None and provider.way.server.waiting)
-    assert not (await call(runtime, "mcp.tool.call", request)).response.ok
-    await runtime.tools.approve("plugin.pack.mcp1", (), ANN)
-    report = await call(runtime, "mcp.tool.call", request)
-    assert report.response.ok, report.response.error
-    assert report.capability_id == "plugin.pack.mcp1"

@@ -64,7 +64,8 @@ async def _tried(plugins: Plugins, verified: Verified, known: dict[str, tuple[st
     (found,) = plugins.latest.plugins
     looking = asyncio.create_task(plugins.look())
     try:
-        with verified.using(found.plugin) as place:
+        with verified.held(found.plugin):
+            place = verified.make(found.plugin)
             said = await asyncio.to_thread(_run, place / "ring")
     except CallFailed as failed:
         return "" if failed.error.details.get("reason") == "integrity_mismatch" else failed.error.message

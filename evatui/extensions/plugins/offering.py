@@ -71,7 +71,7 @@ def _adapter(one: Listed) -> Adapter:
             "env": sorted({name for tool in manifest.tools for name in tool.env}),
             "asks": _asks(one),
             "missing": one.missing,
-            "files": {f"{plugin.location}/{path}": file.digest for path, file in plugin.files.items()},
+            "files": _files(plugin),
         },
         contracts={capability_of(plugin.name, tool.name): Contract(tool.takes, _Whatever()) for tool in manifest.tools},
         digest=plugin.digest,
@@ -80,8 +80,16 @@ def _adapter(one: Listed) -> Adapter:
 
 def _servers(plugin: Plugin) -> Iterator[Adapter]:
     for number, server in enumerate(plugin.manifest.mcp_servers, 1):
-        if server.inside:
-            continue  # told where the manifest is read
+        block = MCP.complete(
+            {
+                "server": "stdio" if server.command else "http",
+                "command": list(server.command) or None,
+                "env": list(server.env),
+                "url": server.url,
+                "headers": {name: {"credential": key} for name, key in server.headers.items()},
+                "tools": ["*"],
+            }
+        )
         yield Adapter(
             f"{provider_of(plugin.name)}.mcp{number}",
             "mcp",
@@ -89,18 +97,23 @@ def _servers(plugin: Plugin) -> Iterator[Adapter]:
             f"{plugin.location}/{MANIFEST_FILE}",
             name=f"{plugin.name}: MCP server {number}",
             version=plugin.manifest.version or plugin.digest[:12],
-            block=MCP.complete(
-                {
-                    "server": "stdio" if server.command else "http",
-                    "command": list(server.command) or None,
-                    "env": list(server.env),
-                    "url": server.url,
-                    "headers": {name: {"credential": key} for name, key in server.headers.items()},
-                    "tools": ["*"],
-                }
-            ),
-            digest=plugin.files[MANIFEST_FILE].digest,
+            block={**block, **(_run_by(plugin) if server.command else {})},
+            digest=plugin.digest if server.command else plugin.files[MANIFEST_FILE].digest,
         )
+
+
+def _run_by(plugin: Plugin) -> Mapping[str, Any]:
+    """It runs among the plugin's files, behind its walls, so it is trusted with them, and anew with each version."""
+    asks = {"in": plugin.location, **({"network": True} if plugin.manifest.requires_network else {})}
+    return {"plugin": plugin, "asks": {**asks, "signed": _signed(plugin)}, "files": _files(plugin)}
+
+
+def _files(plugin: Plugin) -> Mapping[str, str]:
+    return {f"{plugin.location}/{path}": file.digest for path, file in plugin.files.items()}
+
+
+def _signed(plugin: Plugin) -> str:
+    return plugin.seal.key or "by nobody"
 
 
 def _asks(one: Listed) -> Mapping[str, Any]:
@@ -113,7 +126,7 @@ def _asks(one: Listed) -> Mapping[str, Any]:
         told["network"] = True
     if risky := {tool.name: tool.risk for tool in manifest.tools if tool.by_hand}:
         told["risk"] = risky
-    told["signed"] = plugin.seal.key or "by nobody"
+    told["signed"] = _signed(plugin)
     return MappingProxyType(told)
 
 

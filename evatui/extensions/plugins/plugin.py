@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,7 @@ from evatui.kernel.admission.codes import diagnose
 from evatui.kernel.admission.render import render
 from evatui.kernel.model.diagnostic import Diagnostic, Level, Span
 from evatui.kernel.model.text import clean_line
-from evatui.kernel.workspace.paths import HERE, normal
+from evatui.kernel.workspace.paths import HERE, InvalidPath, normal
 
 __all__ = ["NoPlugin", "Plugin", "refused", "understood", "warning"]
 
@@ -50,6 +51,10 @@ class Plugin:
         assert program is not None  # else it were refused
         return program
 
+    def executable(self, word: str) -> str | None:
+        """The file that a command means by ``./…``, relative to the plugin's folder; None where that is none."""
+        return _executable(word, self.files)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoPlugin:
@@ -77,6 +82,10 @@ def understood(layer: Layer, folder: str, location: str, files: Files) -> Plugin
         entry = files.files.get(normal(tool.entrypoint)) if tool.entrypoint is not None else None
         if tool.entrypoint is not None and (entry is None or not entry.executable):
             message = f"the program of {tool.name}, {clean_line(tool.entrypoint, 120)}, is no executable file"
+            problems.append(diagnose("EVA-834", message, Span(shown)))
+    for server in manifest.mcp_servers:
+        if server.inside and _executable(server.command[0], files.files) is None:
+            message = f"the MCP server {clean_line(server.command[0], 120)} is no executable file of {manifest.name}"
             problems.append(diagnose("EVA-834", message, Span(shown)))
     seal = Seal()
     if SIGNATURE_FILE in files.texts:
@@ -120,6 +129,14 @@ def _of_program(manifest: PluginManifest, program: PackedFile | None, shown: str
         notes = (f"its SHA-256 is {program.digest}", f"the manifest has {manifest.sha256}")
         return [diagnose("EVA-836", message, Span(shown), notes=notes)]
     return []
+
+
+def _executable(word: str, files: Mapping[str, PackedFile]) -> str | None:
+    try:
+        path = normal(os.path.normpath(word))
+    except InvalidPath:
+        return None
+    return path if path in files and files[path].executable else None
 
 
 def _name(path: str) -> str:

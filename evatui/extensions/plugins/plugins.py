@@ -64,6 +64,8 @@ class Plugins:
         self._following = Following(self.look, lambda error: self.on_defect(error))
         self.on_change: Callable[[], None] = lambda: None
         """Called where a look found something else than the one before; it must be cheap."""
+        self.in_service: Callable[[], set[str]] = set
+        """The digests of plugins that calls still reach, whatever was found since."""
         self.on_defect: Callable[[Exception], None] = lambda error: None
         """Called where a look ended in a defect of the program."""
 
@@ -87,6 +89,9 @@ class Plugins:
                 if not first and (changes := _changes(before, self.latest)):
                     self._emit("/plugin/changed", changes)
                 self.on_change()
+                if self._lasting:
+                    kept = {one.digest for one in looked.plugins} | self.in_service()
+                    await asyncio.to_thread(self._verified.retain, kept)
         return self.latest
 
     def follow(self, changed: frozenset[str]) -> None:
@@ -112,8 +117,6 @@ class Plugins:
         kept = [self._good[one.location] for one in unfit if one.location in self._good]
         self._good = good | {one.location: one for one in kept}
         found = tuple(sorted(self._good.values(), key=lambda one: one.location))
-        if self._lasting:
-            self._verified.retain({one.digest for one in found})
         missing = {one.location: lacks for one in found if (lacks := lacking(one, machine))}
         stale = frozenset(one.location for one in kept)
         return LookedAt(self._layers, found, tuple(unfit), tuple(search.problems), missing, stale)

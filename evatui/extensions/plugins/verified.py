@@ -7,6 +7,7 @@ import secrets
 import shutil
 import stat
 import threading
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -48,7 +49,8 @@ class Verified:
         self._folder = folder
         self._lock = threading.RLock()
         self._made: dict[str, Mapping[str, Signature]] = {}
-        self._used: dict[str, int] = {}
+        self._counting = threading.Lock()
+        self._holders: Counter[str] = Counter()
         self._begun = False
 
     def make(self, source: Source) -> Path:
@@ -73,21 +75,23 @@ class Verified:
             return place
 
     @contextmanager
-    def using(self, source: Source) -> Iterator[Path]:
-        """The copy, which stays as long as it is used. Raises as `make` does."""
-        with self._lock:
-            place = self.make(source)
-            self._used[source.digest] = self._used.get(source.digest, 0) + 1
+    def held(self, source: Source) -> Iterator[None]:
+        """Meanwhile the copy is not removed. Not blocking."""
+        with self._counting:
+            self._holders[source.digest] += 1
         try:
-            yield place
+            yield
         finally:
-            with self._lock:
-                self._used[source.digest] -= 1
+            with self._counting:
+                self._holders[source.digest] -= 1
 
     def retain(self, digests: Collection[str]) -> None:
-        """Removes the copies of all others that nobody uses."""
+        """Removes the copies of all others that nobody holds."""
         with self._lock:
-            for digest in [one for one in self._made if one not in digests and not self._used.get(one)]:
+            with self._counting:
+                self._holders = +self._holders
+                held = set(self._holders)
+            for digest in [one for one in self._made if one not in digests and one not in held]:
                 del self._made[digest]
                 _remove(self._folder / digest)
 

@@ -83,7 +83,7 @@ class McpServer:
 
     @property
     def inside(self) -> bool:
-        """Is its program one of the plugin's own? Only programs of the machine stay running."""
+        """Is its program one of the plugin's own?"""
         return bool(self.command) and self.command[0].startswith(("./", "../"))
 
 
@@ -234,11 +234,6 @@ def _server(entry: Mapping[str, Any], at: tuple[str | int, ...], report: Report)
     command, url = entry.get("command"), entry.get("url")
     if (command is None) is (url is None):
         report.fault(Fault.MISPLACED, "an MCP server has either a command or a url", at)
-    if command is not None and command.startswith(("./", "../")):
-        message = (
-            f"{dotted(at)} is a program of the plugin, and is not started: a server is one of the machine, or a url"
-        )
-        report.add("EVA-844", message, report.span((*at, "command")), level=Level.WARNING)
     headers = {name: one["credential"] for name, one in entry["headers"].items() if "credential" in one}
     argv = (command, *entry["args"]) if command is not None else ()
     return McpServer(command=argv, env=tuple(entry["env"]), url=url, headers=headers)

@@ -99,11 +99,4 @@ PLUGIN_CODES = (
         "What was hashed is what runs: a copy that differs from it is never started.",
         "Look for who writes in .eva/verified; the next look at the plugin makes the copy anew.",
     ),
-    Code(
-        "EVA-844",
-        Reason.MANIFEST_INVALID,
-        "an MCP server of a plugin is not started",
-        "What stays running would go on from a copy that is removed with the next version of the plugin.",
-        "Name a program of the machine, such as npx or python3, or the url of a server.",
-    ),
 )

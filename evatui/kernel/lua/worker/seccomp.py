@@ -10,13 +10,15 @@ import sys
 from evatui.kernel.lua.worker import syscalls
 from evatui.kernel.lua.worker.syscalls import Machine
 
-__all__ = ["available", "give_up_calls", "program"]
+__all__ = ["available", "give_up_calls", "program", "socket_families"]
 
 _SET_MODE_FILTER, _GET_ACTION_AVAIL = 1, 2
 _ALL_THREADS = 1
 _KILL, _REFUSE, _ALLOW = 0x80000000, 0x00050000 | errno.EPERM, 0x7FFF0000
+_CLOSED = 0x00050000 | errno.EACCES
 
-_NUMBER, _ARCHITECTURE, _THIRD_ARGUMENT = 0, 4, 32  # where in what the filter looks at; the low half
+_NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT, _THIRD_ARGUMENT = 0, 4, 16, 32
+"""Where in what the filter looks at; of arguments the low half."""
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _OTHER_ABI = 0x40000000
 """From here on, numbers on x86_64 are those of another ABI (x32)."""
@@ -45,6 +47,25 @@ def program(machine: Machine) -> bytes:
         _step(_ANY_BIT, _EXECUTABLE, 1, 0),
         _step(_RETURN, _ALLOW),
         _step(_RETURN, _REFUSE),
+    ]
+    return b"".join(steps)
+
+
+def socket_families(machine: Machine, families: tuple[int, ...]) -> bytes:
+    """A filter for programs: all is allowed, but for sockets of other ``families``, which are refused as by a firewall,
+    and ways around that. What is built for another machine ends."""
+    steps = [
+        _step(_LOAD, _ARCHITECTURE),
+        _step(_EQUAL, machine.audit, 1, 0),
+        _step(_RETURN, _KILL),
+        _step(_LOAD, _NUMBER),
+        *_answers(_AT_LEAST, [_OTHER_ABI], _KILL),
+        *_answers(_EQUAL, [machine.numbers["io_uring_setup"]], _REFUSE),
+        _step(_EQUAL, machine.numbers["socket"], 1, 0),
+        _step(_RETURN, _ALLOW),
+        _step(_LOAD, _FIRST_ARGUMENT),
+        *_answers(_EQUAL, list(families), _ALLOW),
+        _step(_RETURN, _CLOSED),
     ]
     return b"".join(steps)
 

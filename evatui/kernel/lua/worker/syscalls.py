@@ -51,6 +51,7 @@ _NUMBERS: Final = """
     execveat           322  281
     rseq               334  293
     pidfd_send_signal  424  424
+    io_uring_setup     425  425
     clone3             435  435
 """
 """By name on x86_64 and on aarch64."""

@@ -23,7 +23,7 @@ from evatui.kernel.registry.providers.builtin import BUILTIN, Builtin
 from evatui.kernel.registry.providers.holding import HeldAdapter, held_back
 from evatui.kernel.registry.providers.news import News
 from evatui.kernel.registry.providers.provider import Provider
-from evatui.kernel.registry.providers.reaching import change_class, endpoint, part_of_adapter
+from evatui.kernel.registry.providers.reaching import begins_anew, change_class, endpoint, part_of_adapter
 from evatui.kernel.registry.trust import Part, Trust
 from evatui.kernel.storage.database import StorageError
 from evatui.kernel.storage.tool_book import ToolBook
@@ -197,13 +197,13 @@ class Providers:
             if untrusted and part is not None:
                 self._less.add(part.digest)
                 self._later(partial(asyncio.to_thread, self._trust.set, [part], self.news.clock.now()))
-            self._adjust(provider, adapter, part)
+            self._adjust(provider, adapter, part, actor)
             return
         if change is ChangeClass.RESTART or untrusted:
             self.held[adapter.id] = held_back(adapter, part if untrusted else None, change, self._trust)
             return
         if provider is not None:
-            self._adjust(provider, adapter, part)
+            self._adjust(provider, adapter, part, actor)
         else:
             self._open(adapter, part, actor)
 
@@ -214,7 +214,11 @@ class Providers:
             return False
         return bool(before.power.get("credentials") == part.power.get("credentials"))
 
-    def _adjust(self, provider: Provider, adapter: Adapter, part: Part | None) -> None:
+    def _adjust(self, provider: Provider, adapter: Adapter, part: Part | None, actor: Actor) -> None:
+        if begins_anew(provider.adapter, adapter):
+            self._withdraw(adapter.id, actor, "another version of it takes its place")
+            self._open(adapter, part, actor)
+            return
         if provider.adapter is not adapter:
             provider.adjust(adapter)
         self._places[adapter.id], self._parts[adapter.id] = adapter, part

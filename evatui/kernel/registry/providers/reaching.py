@@ -13,7 +13,7 @@ from evatui.kernel.model.adapter import Adapter, secrets_of
 from evatui.kernel.model.change import ChangeClass
 from evatui.kernel.registry.trust import Part
 
-__all__ = ["change_class", "endpoint", "part_of_adapter"]
+__all__ = ["begins_anew", "change_class", "endpoint", "part_of_adapter"]
 
 _ENDPOINT = (
     "server",
@@ -81,10 +81,11 @@ def part_of_adapter(adapter: Adapter, policy: Policy) -> Part | None:
 
 def change_class(before: Adapter, after: Adapter) -> ChangeClass:
     """Another place is for the next start; more of the same place needs a person; all else is done at once."""
-    if "asks" in before.block and "asks" in after.block:
-        return ChangeClass.APPROVAL if _asks_more(before.block, after.block) else ChangeClass.HOT
-    if endpoint(before) != endpoint(after):
+    asks = "asks" in before.block and "asks" in after.block
+    if not (asks and after.transport == "plugin") and endpoint(before) != endpoint(after):
         return ChangeClass.RESTART
+    if asks:
+        return ChangeClass.APPROVAL if _asks_more(before.block, after.block) else ChangeClass.HOT
     wider = not set(after.capabilities) <= set(before.capabilities)
     for name in _LISTS:
         wider = wider or not set(after.block.get(name) or ()) <= set(before.block.get(name) or ())
@@ -92,6 +93,12 @@ def change_class(before: Adapter, after: Adapter) -> ChangeClass:
     wider = wider or any(old.get(name) != alias for name, alias in after.aliases.items())
     wider = wider or (after.block.get("elicitation") == "defaults" != before.block.get("elicitation"))
     return ChangeClass.APPROVAL if wider else ChangeClass.HOT
+
+
+def begins_anew(before: Adapter, after: Adapter) -> bool:
+    """Is what stays running a program of the workspace's own, and another one by now?"""
+    stays = before.transport == after.transport == "mcp" and "plugin" in after.block
+    return stays and before.digest != after.digest
 
 
 def _asks_more(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
