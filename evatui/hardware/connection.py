@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from evatui.hardware.dialect import Dialect
@@ -16,6 +14,7 @@ from evatui.hardware.ports.hid_port import FULL
 from evatui.hardware.ports.wire import Wire
 from evatui.hardware.tap import Tap
 from evatui.hardware.trouble import Trouble
+from evatui.hardware.worker import Worker
 from evatui.kernel.model.errors import ErrorKind
 
 __all__ = ["Connection"]
@@ -30,13 +29,13 @@ class Connection:
         """``opener`` is called in the thread; ``tap`` hears what is said."""
         self._opener = opener
         self._tap = tap
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="eva-device")
+        self._worker = Worker()
         self._wire: Wire | None = None
         self._given_up = threading.Event()
         self._number = 0
 
-    async def open(self) -> None:
-        await self._in_thread(self._open)
+    async def open(self, settle_s: float = 0.0) -> None:
+        await self._in_thread(self._open, settle_s)
 
     async def greet(self, dialect: Dialect, epoch: int) -> None:
         """Asks the device who it is, where its manifest says how. Raises `Trouble` ``DeviceHandshakeFailed``."""
@@ -53,18 +52,16 @@ class Connection:
         self._given_up.set()
         if self._wire is not None:
             self._wire.cancel()
-        with contextlib.suppress(RuntimeError):  # it was given up before
-            self._thread.submit(self._close)
-        self._thread.shutdown(wait=False)
+        self._worker.finish(self._close)
 
     async def close(self) -> None:
-        """Ends it, and waits for that: from then on it writes nothing."""
+        """Ends it, and waits for that: from then on it writes nothing. Takes as long as the system does."""
         self.give_up()
-        await asyncio.to_thread(self._thread.shutdown, True)
+        await self._worker.finished()
 
     async def _in_thread(self, work: Callable[..., T], *given: Any) -> T:
         try:
-            doing = asyncio.get_running_loop().run_in_executor(self._thread, work, *given)
+            doing = self._worker.start(work, *given)
         except RuntimeError:
             raise _gone() from None
         try:
@@ -76,8 +73,9 @@ class Connection:
 
     # -- in the thread -------------------------------------------------------------------------
 
-    def _open(self) -> None:
+    def _open(self, settle_s: float) -> None:
         self._wire = self._opener()
+        self._given_up.wait(settle_s)
         self._tap.lines = self._wire.lines()
 
     def _close(self) -> None:

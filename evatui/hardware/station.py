@@ -21,6 +21,8 @@ from evatui.kernel.model.ids import new_id
 __all__ = ["Lease", "Owner", "Station"]
 
 _QUEUE: Final = 64
+_OPENING_S: Final = 10.0
+_CLOSING_S: Final = 2.0
 _USABLE: Final = HELD | {DeviceState.AUTHORIZED}
 _REFUSED: Final = {
     DeviceState.QUARANTINED: ErrorKind.DEVICE_UNAUTHORIZED,
@@ -127,10 +129,10 @@ class Station:
         return lease
 
     async def end(self) -> None:
-        """The runtime ends: whatever is open is closed, and that is waited for."""
-        for connection in (self._connection, self._leaving):
-            if connection is not None:
-                await connection.close()
+        """The runtime ends: whatever is open is closed, and that is waited for, though not for ever."""
+        closing = [asyncio.ensure_future(one.close()) for one in (self._connection, self._leaving) if one is not None]
+        if closing:
+            await asyncio.wait(closing, timeout=_CLOSING_S)
         self._connection = self._leaving = None
 
     def check(self, expected: int | None = None) -> None:
@@ -185,15 +187,15 @@ class Station:
         self.patience.check(dialect.hotplug, self.device.generation, self._now().monotonic)
         self._close("it is opened anew")
         if self._leaving is not None:  # what was asked before may still be on its way: there are never two that write
-            await self._unless_revoked(self._leaving.close())
+            await self._unless_revoked(self._leaving.close(), _CLOSING_S, ErrorKind.DEVICE_BUSY)
             self._leaving = None
         if self.lease is not lease or self.device.state is not DeviceState.AUTHORIZED:
             raise Trouble(ErrorKind.DEVICE_DISCONNECTED, f"the device is {self.device.state}", retryable=True)
-        connection = self._connect(self.device, dialect)
+        connection, settle_s = self._connect(self.device, dialect), dialect.line.settle_s
         self._connection, self._dialect = connection, dialect
         self.device.take(DeviceState.OPENING, "opening", self._now())
         try:
-            await self._unless_revoked(connection.open())
+            await self._unless_revoked(connection.open(settle_s), _OPENING_S + settle_s, ErrorKind.DEVICE_OPEN_FAILED)
             self.device.take(DeviceState.HANDSHAKING, "open", self._now())
             await self._unless_revoked(connection.greet(dialect, lease.epoch))
         except Trouble as trouble:
@@ -208,15 +210,19 @@ class Station:
         self.patience.forget()
         return connection
 
-    async def _unless_revoked(self, work: Any) -> Any:
-        """The outcome of ``work``; what is revoked does not wait for the device."""
+    async def _unless_revoked(
+        self, work: Any, within_s: float | None = None, late: ErrorKind = ErrorKind.TIMEOUT
+    ) -> Any:
+        """The outcome of ``work``; what is revoked does not wait for the device, and nothing longer than that."""
         assert self._revoked is not None
         doing = asyncio.ensure_future(work)
         doing.add_done_callback(_heard)  # what is revoked may fail as well, and then nobody asks how
         try:
-            await asyncio.wait({doing, self._revoked}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({doing, self._revoked}, timeout=within_s, return_when=asyncio.FIRST_COMPLETED)
             if self._is_revoked:
                 raise self._revoked.result()
+            if not doing.done():
+                raise Trouble(late, "the system has not opened or closed the device in time", retryable=True)
             return doing.result()
         finally:
             if not doing.done():
