@@ -18,6 +18,7 @@ __all__ = ["SECONDS", "Direction", "Heard", "Listening", "Log", "Tap", "Totals"]
 SECONDS: Final = 60
 _MAX_BYTES: Final = 65_536
 _MAX_SHOWN: Final = 1_024
+_MAX_MESSAGES: Final = 4_096
 
 
 class Direction(StrEnum):
@@ -67,7 +68,8 @@ class Log(Protocol):
 
 @dataclass
 class Tap:
-    """Thread-safe. Keeps the newest 64 KiB, and the bytes of each of the last 60 seconds."""
+    """Thread-safe. Keeps the newest 64 KiB, at most 4,096 messages, and the bytes of each of the last 60 seconds.
+    Whoever asks never waits for the disk of the log."""
 
     now: Callable[[], Moment]
     log: Log | None = None
@@ -75,6 +77,7 @@ class Tap:
 
     def __post_init__(self) -> None:
         self._lock = threading.Lock()
+        self._logging = threading.Lock()
         self._ring: deque[Heard] = deque()
         self._kept = 0
         self._seq = 0
@@ -83,10 +86,10 @@ class Tap:
 
     def log_to(self, log: Log | None) -> None:
         """In place of where it went until now, which is closed. Blocking."""
-        with self._lock:
+        with self._logging:
             before, self.log = self.log, log
-        if before is not None:
-            before.close()
+            if before is not None:
+                before.close()
 
     def sent(self, data: bytes, epoch: int) -> None:
         self._note(Direction.SENT, data, epoch)
@@ -125,14 +128,15 @@ class Tap:
 
     def _note(self, direction: Direction, data: bytes, epoch: int) -> None:
         now = self.now()
-        with self._lock:
-            self._seq += 1
-            heard = Heard(self._seq, now.at, direction, data[:_MAX_SHOWN], len(data), epoch)
-            self._ring.append(heard)
-            self._kept += len(heard.data)
-            while self._kept > _MAX_BYTES:
-                self._kept -= len(self._ring.popleft().data)
-            self._count(direction, len(data), int(now.monotonic))
+        with self._logging:
+            with self._lock:
+                self._seq += 1
+                heard = Heard(self._seq, now.at, direction, data[:_MAX_SHOWN], len(data), epoch)
+                self._ring.append(heard)
+                self._kept += len(heard.data)
+                while self._kept > _MAX_BYTES or len(self._ring) > _MAX_MESSAGES:
+                    self._kept -= len(self._ring.popleft().data)
+                self._count(direction, len(data), int(now.monotonic))
             if self.log is not None:
                 self.log(heard)
 

@@ -146,7 +146,7 @@ class Using:
         for station in self._stations.values():
             await station.end()
         for tap in self._taps.values():
-            tap.log_to(None)
+            self._telling.later(partial(tap.log_to, None))
 
     def _revoke(self, station: Station, kind: ErrorKind, why: str, actor: Actor = KERNEL) -> None:
         claimed = station.claimed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,32 @@ def test_the_bytes_of_each_of_the_last_seconds() -> None:
     assert tap.traffic == [0] * (SECONDS - 3) + [5, 0, 1]
     clock.seconds += SECONDS
     assert tap.traffic == [0] * SECONDS
+
+
+def test_of_many_short_messages_not_more_are_kept_than_somebody_could_look_at() -> None:
+    tap = Tap(Clock())
+    for _ in range(5_000):
+        tap.received(b"x", 1)
+    assert (len(tap.since(1, 10_000).heard), tap.since(1, 10_000).missed) == (4_096, 903)
+
+
+def test_whoever_watches_does_not_wait_for_the_disk_of_the_log() -> None:
+    tap, stuck, free = Tap(Clock()), threading.Event(), threading.Event()
+
+    class Stuck:
+        def __call__(self, heard: object) -> None:
+            stuck.set()
+            free.wait(60)
+
+        def close(self) -> None: ...
+
+    tap.log_to(Stuck())
+    device = threading.Thread(target=tap.sent, args=(b"ID?", 1), daemon=True)
+    device.start()
+    assert stuck.wait(60)
+    assert (tap.totals.tx_bytes, tap.traffic[-1], len(tap.since(0, 10).heard)) == (3, 3, 1)
+    free.set()
+    device.join()
 
 
 def test_a_log_turns_to_a_new_file_and_keeps_three(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
