@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final
 
 from evatui.hardware.device import Change, Device
 from evatui.hardware.identity import Identity, identify
@@ -14,6 +15,9 @@ from evatui.hardware.sighting import Sighting
 from evatui.kernel.storage.device_book import KeptDevice
 
 __all__ = ["Fleet"]
+
+_MAX_GONE: Final = 1_000
+"""So many that are gone are remembered, and those with a name besides."""
 
 
 class Fleet:
@@ -99,3 +103,10 @@ class Fleet:
             kept = found.pop(fingerprint).kept
             if kept is not None:
                 self._kept[fingerprint] = kept
+                self._forget()
+
+    def _forget(self) -> None:
+        """A device that shows another number at each plugging-in fills nobody's memory."""
+        nameless = [one for one in self._kept.values() if one.fingerprint not in self.bindings]
+        if len(nameless) > _MAX_GONE:
+            del self._kept[min(nameless, key=lambda one: one.last_seen).fingerprint]

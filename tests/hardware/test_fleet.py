@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from evatui.hardware.fleet import Fleet
 from evatui.hardware.sighting import Access
-from tests.hardware.conftest import RULES, Bench, port
+from tests.hardware.bench import RULES, Bench, port
 
 STRONG = "serial:0403:6001:s.FT-EVA-1"
 CLOSED = Access(False, "its node belongs to root:dialout, mode 0660", "sudo usermod -aG dialout $USER")
@@ -154,3 +156,15 @@ def test_what_goes_away_at_once_though_nobody_pulled_it_was_perhaps_taken_for_a_
     bench.see()
     bench.see()
     assert (bench.states(), bench.fleet.devices[0].fix) == ({STRONG: "lost"}, "")
+
+
+def test_a_device_that_shows_another_number_each_time_fills_nobodys_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evatui.hardware.fleet._MAX_GONE", 3)
+    bench = Bench()
+    bench.fleet.bindings = {"serial:0403:6001:s.FT-EVA-0": "scale.main"}
+    for number in range(8):
+        bench.settle(port(serial=f"FT-EVA-{number}", attachment=f"a{number}"))
+        bench.now += 60
+        bench.settle()
+    known = [bench.fleet.generation(f"serial:0403:6001:s.FT-EVA-{number}") for number in range(8)]
+    assert known == [1, 0, 0, 0, 0, 1, 1, 1]
