@@ -34,6 +34,10 @@ class Line:
     dtr: bool | None = None
     rts: bool | None = None
     driver: str = "auto"
+    feature: int | None = None
+    """Of a HID device that is set by feature reports: the number of the one that is read as the answer."""
+    settle_s: float = 0.0
+    """So long it is left alone once it is open: a board that opening resets is deaf until it is up."""
 
 
 class Dialect:
@@ -48,6 +52,7 @@ class Dialect:
         self._limit = int(block["max_frame_bytes"])
         self._size = int(block["frame_bytes"])
         self._prefix = int(block["length_bytes"])
+        self._longest = min(self._limit, 256**self._prefix - 1) if self._kind == "length_prefixed" else self._limit
         self._delimiter = str(block["delimiter"]).encode()
         self._report = int(block["report_id"])
         answers = block["answer_report_id"]
@@ -60,6 +65,8 @@ class Dialect:
             _LEVELS[block["dtr_on_open"]],
             _LEVELS[block["rts_on_open"]],
             driver,
+            self._answers if block["report_type"] == "feature" else None,
+            block["settle_ms"] / 1000,
         )
         self.handshake: tuple[bytes, bytes] | None = None
         """What is sent, and how the answer begins."""
@@ -98,16 +105,24 @@ class Dialect:
         return Lines(self._limit)
 
     def request(self, capability: str, payload: Mapping[str, Any], number: int) -> bytes:
-        """What is sent. Raises `Trouble` ``InvalidInput`` where the payload does not fit into the command."""
+        """What is sent. Raises `Trouble` ``InvalidInput`` where the payload does not fit into the command, and
+        ``InputTooLarge`` where that does not fit into a message."""
+        said = self._said(capability, payload, number)
+        if len(said) > self._longest:
+            message = f"the command would have {len(said)} bytes, and a message of the device at most {self._longest}"
+            raise Trouble(ErrorKind.INPUT_TOO_LARGE, message)
+        return self._framed(said)
+
+    def _said(self, capability: str, payload: Mapping[str, Any], number: int) -> bytes:
         if self._kind == "line_json":
             said = {**payload, "seq": number, "command": self._commands.get(capability, capability)}
-            return self._framed(json.dumps(said, separators=(",", ":")).encode())
+            return json.dumps(said, separators=(",", ":")).encode()
         template = self._commands.get(capability)
         if template is None:
             raise Trouble(ErrorKind.NOT_FOUND, f"its manifest has no command for {capability}")
         if self.packets:
-            return self._framed(_bytes(template, payload))
-        return self._framed(_PLACEHOLDER.sub(lambda found: _word(payload, found[1]), template).encode())
+            return _bytes(template, payload)
+        return _PLACEHOLDER.sub(lambda found: _word(payload, found[1]), template).encode()
 
     def answer(self, frame: bytes, number: int) -> Any:
         """What ``frame`` says; None where it answers an earlier request. Raises `Trouble`."""
@@ -188,6 +203,8 @@ PLAIN: Final = Dialect(
         "rts_on_open": "keep",
         "report_id": 0,
         "answer_report_id": None,
+        "report_type": "output",
+        "settle_ms": 0,
         "handshake": None,
         "handshake_timeout_ms": 2_000,
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -24,10 +25,32 @@ from evatui.kernel.model.clock import SYSTEM_CLOCK
 from evatui.kernel.records.events import EventBus
 from evatui.kernel.storage.database import Database
 from evatui.kernel.storage.device_book import DeviceBook
-from tests.hardware.test_dialect import BASE
+from tests.hardware.bench import RULES
 
-__all__ = ["ANN", "BOB", "SCALE", "SCALE_BLOCK", "Room", "Witness", "contend", "fails"]
+__all__ = ["ANN", "BASE", "BOB", "SCALE", "SCALE_BLOCK", "Room", "Witness", "contend", "fails", "opened_room"]
 
+BASE: dict[str, Any] = {
+    "kind": "line_text",
+    "commands": {"relay.set": "{what} {channel}"},
+    "terminator": "\r\n",
+    "max_frame_bytes": 64,
+    "frame_bytes": 1,
+    "length_bytes": 2,
+    "delimiter": ";",
+    "baud_rate": 9600,
+    "data_bits": 8,
+    "parity": "none",
+    "stop_bits": 1,
+    "dtr_on_open": "keep",
+    "rts_on_open": "keep",
+    "report_id": 0,
+    "answer_report_id": None,
+    "report_type": "output",
+    "settle_ms": 0,
+    "handshake": None,
+    "handshake_timeout_ms": 100,
+}
+"""Of a manifest."""
 ANN, BOB = Actor(CallerType.USER, "ann"), Actor(CallerType.USER, "bob")
 GREETING = {"handshake": {"send": "ID?", "expect": "EVA-SCALE"}, "handshake_timeout_ms": 10_000}
 SCALE_BLOCK = {**BASE, **GREETING, "kind": "line_json", "terminator": "\n"}
@@ -87,6 +110,18 @@ class Room:
 
     def told(self, root: str) -> list[str]:
         return [event.topic.rpartition("/")[2] for event in self.bus.since(0)[0] if event.topic.startswith(root)]
+
+
+@contextlib.asynccontextmanager
+async def opened_room(patch: pytest.MonkeyPatch) -> AsyncIterator[Room]:
+    """With all its devices settled, and no debounce."""
+    patch.setattr(Hardware, "rules", RULES)
+    patch.setattr("evatui.hardware.device.DEBOUNCE_S", 0.0)
+    room = Room(Database(None))
+    await room.hardware.open()
+    assert await room.hardware.settled(60)
+    yield room
+    await room.hardware.close()
 
 
 async def fails(kind: str, work: Any) -> Trouble:

@@ -9,26 +9,7 @@ import pytest
 from evatui.hardware.dialect import Dialect
 from evatui.hardware.trouble import Trouble
 from evatui.kernel.model.errors import ErrorKind
-
-BASE: dict[str, Any] = {
-    "kind": "line_text",
-    "commands": {"relay.set": "{what} {channel}"},
-    "terminator": "\r\n",
-    "max_frame_bytes": 64,
-    "frame_bytes": 1,
-    "length_bytes": 2,
-    "delimiter": ";",
-    "baud_rate": 9600,
-    "data_bits": 8,
-    "parity": "none",
-    "stop_bits": 1,
-    "dtr_on_open": "keep",
-    "rts_on_open": "keep",
-    "report_id": 0,
-    "answer_report_id": None,
-    "handshake": None,
-    "handshake_timeout_ms": 100,
-}
+from tests.hardware.rooms import BASE
 
 
 def dialect(**more: Any) -> Dialect:
@@ -71,3 +52,11 @@ def test_text_is_cleaned_and_bytes_are_written_as_digits() -> None:
     assert dialect(kind="fixed").answer(b"\x00\xff", 1) == {"hex": "00ff"}
     with pytest.raises(Trouble):
         dialect().answer(b"\xff", 1)
+
+
+@pytest.mark.parametrize("kind", ["line_json", "length_prefixed"])
+def test_a_command_that_no_message_can_hold_is_not_sent(kind: str) -> None:
+    small = dialect(kind=kind, length_bytes=1, max_frame_bytes=300, commands={"note": " ".join(["{a}"] * 5)})
+    with pytest.raises(Trouble, match="at most") as trouble:
+        small.request("note", {"a": "x" * 64, "b": "x" * 200}, 1)
+    assert trouble.value.kind is ErrorKind.INPUT_TOO_LARGE

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from evatui.hardware.identity import Identity, identify
 from evatui.hardware.sighting import Bus, Sighting
-from tests.hardware.conftest import port
+from tests.hardware.bench import port
 
 
 def only(*there: Sighting, **bindings: str) -> Identity:
@@ -70,7 +70,7 @@ def test_a_simulated_device_cannot_be_taken_for_another() -> None:
     assert (found.key, found.strength) == ("sim:1209:e7a0:sim.scale", "simulated")
 
 
-texts = st.text(max_size=80)
+texts = st.text("aAbB019~/:. -_\x00\n\u202e\u00e9", max_size=80)
 sightings = st.builds(
     port,
     vendor=st.sampled_from([0x0403, 0x1A86, None]),

@@ -11,7 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from evatui.hardware.lifecycle import EDGES, HELD, DeviceState, IllegalEdge, check_edge
 from evatui.hardware.sighting import Access
-from tests.hardware.conftest import RULES, Bench, port
+from tests.hardware.bench import RULES, Bench, port
 
 NAME = "serial:0403:6001:s.FT-EVA-1"
 

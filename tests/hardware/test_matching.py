@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from evatui.hardware.matching import Match
 from evatui.hardware.sighting import Bus, Sighting
-from tests.hardware.conftest import Bench, port
+from tests.hardware.bench import Bench, port
 
 STRONG = "serial:0403:6001:s.FT-EVA-1"
 

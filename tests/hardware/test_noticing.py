@@ -17,7 +17,7 @@ from evatui.kernel.model.clock import SYSTEM_CLOCK
 from evatui.kernel.records.events import EventBus
 from evatui.kernel.storage.database import Database
 from evatui.kernel.storage.device_book import DeviceBook
-from tests.hardware.conftest import RULES
+from tests.hardware.bench import RULES
 from tests.hardware.rooms import Quiet
 from tests.support.ports import Ports
 

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import socket
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from evatui.hardware.dialect import Dialect, Line
-from evatui.hardware.hardware import Hardware
 from evatui.hardware.matching import Match
-from evatui.hardware.ports.remote_port import RemotePort
+from evatui.hardware.ports.remote_port import dial
 from evatui.hardware.sighting import Bus
 from evatui.hardware.station import Owner
 from evatui.hardware.trouble import Trouble
-from evatui.kernel.storage.database import Database
-from tests.hardware.conftest import RULES
-from tests.hardware.rooms import GREETING, Room, fails
-from tests.hardware.test_dialect import BASE
+from tests.hardware.rooms import BASE, GREETING, Room, fails
 
 FAST = {**BASE, **GREETING, "kind": "line_json", "terminator": "\n", "baud_rate": 57_600, "dtr_on_open": "off"}
 
@@ -61,16 +59,6 @@ def servers() -> Iterator[Any]:
         yield start
 
 
-@pytest.fixture
-async def room(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Room]:
-    monkeypatch.setattr(Hardware, "rules", RULES)
-    room = Room(Database(None))
-    await room.hardware.open()
-    assert await room.hardware.settled(30)
-    yield room
-    await room.hardware.close()
-
-
 async def test_a_port_of_rfc_2217_is_set_read_and_lost_with_its_server(room: Room, servers: Any) -> None:
     server, dialect = servers("rfc2217"), Dialect(FAST)
     room.hardware.expect("far", Match("scale.far", Bus.REMOTE, address=server.address), dialect)
@@ -105,7 +93,7 @@ def test_the_first_write_after_the_death_of_a_server_lies_and_the_reading_after_
     servers: Any, kind: str
 ) -> None:
     server = servers(kind)
-    port = RemotePort(server.address, Line())
+    port = dial(server.address, Line())
     port.write(b"ID?\n")
     said = b""
     while not said.endswith(b"\r\n"):
@@ -122,7 +110,7 @@ def test_the_first_write_after_the_death_of_a_server_lies_and_the_reading_after_
 def test_a_server_that_never_answers_is_given_up(servers: Any) -> None:
     server = servers("mute")
     with pytest.raises(Trouble) as trouble:
-        RemotePort(server.address, Line())
+        dial(server.address, Line())
     assert (trouble.value.kind, trouble.value.retryable) == ("DeviceOpenFailed", True)
 
 
@@ -133,12 +121,68 @@ def test_what_no_address_leads_to_and_what_never_may_be_dialled_is_not() -> None
         ("socket://127.0.0.1:1", "DeviceOpenFailed"),
     ):
         with pytest.raises(Trouble) as trouble:
-            RemotePort(address, Line())
+            dial(address, Line())
         assert trouble.value.kind == kind
 
 
 def test_a_reading_that_nobody_waits_for_any_more_ends(servers: Any) -> None:
-    port = RemotePort(servers("socket").address, Line())
+    port = dial(servers("socket").address, Line())
     port.cancel()
     assert port.read(time.monotonic() + 600) == b""
     port.close()
+
+
+@contextlib.contextmanager
+def shouting(*said: bytes) -> Iterator[str]:
+    """The address of a server that says all of ``said``, and the last of it without an end."""
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def shout() -> None:
+        with contextlib.suppress(OSError), listener.accept()[0] as connection:
+            for one in said:
+                connection.sendall(one)
+            while True:
+                connection.sendall(said[-1])
+
+    threading.Thread(target=shout, daemon=True).start()
+    with listener:
+        yield f"127.0.0.1:{listener.getsockname()[1]}"
+
+
+def test_a_server_that_never_stops_talking_holds_up_nobody() -> None:
+    with shouting(b"x" * 65_536) as address:
+        port = dial(f"socket://{address}", Line())
+        assert len(port.read(time.monotonic() + 60)) <= 4_096
+        with pytest.raises(Trouble, match="says so much") as trouble:
+            port.discard()
+        assert (trouble.value.kind, trouble.value.sent) == ("DeviceProtocolError", False)
+        port.close()
+
+
+def test_what_nobody_reads_of_a_server_waits_at_its_end_and_what_breaks_the_protocol_ends_it(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    from evatui.hardware.ports import telnet
+
+    asks = bytes((255, 251, 0, 255, 253, 44, 255, 251, 44, 255, 253, 0, 255, 253, 3, 255, 251, 3))
+    with shouting(asks, b"x" * 4_096) as address:
+        port: Any = telnet.TelnetSerial(None, timeout=0.05)
+        port.port = f"rfc2217://{address}"
+        port.is_open, port._socket = True, socket.create_connection(address.split(":"))
+        reading = threading.Thread(target=port._telnet_read_loop, daemon=True)
+        port._telnet_options, port._write_lock = [], threading.Lock()
+        reading.start()
+        while getattr(port, "_read_buffer", None) is None or port._read_buffer.qsize() < telnet.ROOM:
+            time.sleep(0.001)
+        assert port._read_buffer.qsize() == telnet.ROOM
+        port.is_open = False
+        reading.join(60)
+        assert not reading.is_alive()
+    broken = telnet.TelnetSerial(None)
+    ours, theirs = socket.socketpair()
+    broken.is_open, broken._socket = True, ours
+    theirs.sendall(bytes((255, 240)))  # the end of what never began
+    broken._telnet_read_loop()
+    assert capfd.readouterr().err == ""
+    for one in (ours, theirs):
+        one.close()

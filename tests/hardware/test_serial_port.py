@@ -15,9 +15,13 @@ import pytest
 from evatui.hardware.connection import Connection
 from evatui.hardware.moment import Moment
 from evatui.hardware.ports.serial_port import SerialPort
+from evatui.hardware.sighting import Bus, Sighting
 from evatui.hardware.simulators.faults import Fault
 from evatui.hardware.simulators.models import Scale
 from evatui.hardware.simulators.terminal import Terminal
+from evatui.hardware.sources.hid_devices import HidDevices
+from evatui.hardware.sources.node import look_at_node
+from evatui.hardware.sources.serial_ports import SerialPorts
 from evatui.hardware.tap import Tap
 from evatui.hardware.trouble import Trouble
 from evatui.kernel.model.errors import ErrorKind
@@ -78,6 +82,24 @@ def test_a_simulated_port_that_is_opened_after_its_plug_was_pulled_is_nobody_els
         SerialPort(terminal.path, SCALE.line, terminal.release)
     assert trouble.value.kind is ErrorKind.DEVICE_DISCONNECTED
     for pair in others:
+        for descriptor in pair:
+            os.close(descriptor)
+
+
+def test_what_came_to_the_path_of_a_device_since_it_was_seen_is_not_opened() -> None:
+    """The path of another terminal, as if that had been plugged in there meanwhile."""
+    (_, seen), (_, other) = pairs = [os.openpty(), os.openpty()]
+    was, _ = look_at_node(os.ttyname(seen), Bus.SERIAL, None, None)
+    for path, sound in ((os.ttyname(seen), True), (os.ttyname(other), False)):
+        if sound:
+            SerialPorts().open(Sighting(bus=Bus.SERIAL, attachment=was, path=path), SCALE.line).close()
+            continue
+        with pytest.raises(Trouble, match="something else") as trouble:
+            SerialPorts().open(Sighting(bus=Bus.SERIAL, attachment=was, path=path), SCALE.line)
+        assert (trouble.value.kind, trouble.value.sent) == (ErrorKind.DEVICE_DISCONNECTED, False)
+        with pytest.raises(Trouble, match="something else"):
+            HidDevices().open(Sighting(bus=Bus.HID, attachment=was, path=path), SCALE.line)
+    for pair in pairs:
         for descriptor in pair:
             os.close(descriptor)
 

@@ -16,7 +16,7 @@ from evatui.hardware.sources.hid_devices import HidDevices
 from evatui.hardware.sources.looking import Looking
 from evatui.hardware.sources.node import look_at_node
 from evatui.hardware.sources.serial_ports import SerialPorts
-from tests.hardware.conftest import port
+from tests.hardware.bench import port
 from tests.support.ports import Ports
 
 ENTRY = {

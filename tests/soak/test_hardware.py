@@ -24,7 +24,7 @@ from evatui.hardware.sources.serial_ports import SerialPorts
 from evatui.kernel.model.clock import SYSTEM_CLOCK
 from evatui.kernel.storage.database import Database
 from evatui.kernel.storage.device_book import DeviceBook
-from tests.hardware.conftest import RULES
+from tests.hardware.bench import RULES
 from tests.hardware.rooms import Room, contend, fails
 from tests.support.ports import Ports
 

@@ -9,7 +9,7 @@ from typing import Final
 
 __all__ = ["Reports", "reports_in"]
 
-_INPUT, _OUTPUT = (0, 8), (0, 9)
+_INPUT, _OUTPUT, _FEATURE = (0, 8), (0, 9), (0, 11)
 _SIZE, _ID, _COUNT, _PUSH, _POP = (1, 7), (1, 8), (1, 9), (1, 10), (1, 11)
 _LONG: Final = 0xFE
 _MAX_BITS: Final = 8 * 65_536
@@ -17,17 +17,19 @@ _MAX_BITS: Final = 8 * 65_536
 
 @dataclass(frozen=True, slots=True)
 class Reports:
-    """Bytes without the number, by number; where ``numbered`` is false there is one each way, and its number is 0."""
+    """Bytes without the number, by number; where ``numbered`` is false there is one of each
+    kind, and its number is 0."""
 
     numbered: bool
     inputs: Mapping[int, int]
     outputs: Mapping[int, int]
+    features: Mapping[int, int]
 
 
 def reports_in(descriptor: bytes) -> Reports:
     """Raises `ValueError` for what is no descriptor."""
     now, saved = {_SIZE: 0, _ID: 0, _COUNT: 0}, []
-    bits: dict[tuple[int, int], Counter[int]] = {_INPUT: Counter(), _OUTPUT: Counter()}
+    bits: dict[tuple[int, int], Counter[int]] = {_INPUT: Counter(), _OUTPUT: Counter(), _FEATURE: Counter()}
     numbered = False
     for item, value in _items(descriptor):
         if item in now:
@@ -42,8 +44,7 @@ def reports_in(descriptor: bytes) -> Reports:
             counted[now[_ID]] += now[_SIZE] * now[_COUNT]
             if now[_ID] > 255 or counted[now[_ID]] > _MAX_BITS:
                 raise ValueError("a report that is longer than any")
-    inputs, outputs = ({one: -(-size // 8) for one, size in found.items()} for found in bits.values())
-    return Reports(numbered, inputs, outputs)
+    return Reports(numbered, *({one: -(-size // 8) for one, size in found.items()} for found in bits.values()))
 
 
 def _items(descriptor: bytes) -> Iterator[tuple[tuple[int, int], int]]:

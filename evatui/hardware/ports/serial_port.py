@@ -29,14 +29,25 @@ def _nothing() -> None:
     """There is nothing behind the port."""
 
 
+def _anything(node: str | int) -> None:
+    """Whatever is there is meant."""
+
+
 class SerialPort:
     """A `Wire`."""
 
     packets = False
 
-    def __init__(self, path: str, line: Line, let_go: Callable[[], None] = _nothing) -> None:
-        """Opens it; ``let_go`` is called when it is closed, also where it could not be opened. What it had sent
-        before is lost: the library drops that. Raises `Trouble`."""
+    def __init__(
+        self,
+        path: str,
+        line: Line,
+        let_go: Callable[[], None] = _nothing,
+        check: Callable[[str | int], None] = _anything,
+    ) -> None:
+        """Opens it; ``let_go`` is called when it is closed, also where it could not be opened. ``check`` is asked of
+        the path before that, since opening alone jolts many a device, and of the descriptor after it, and raises
+        where it is another one. What it had sent before is lost: the library drops that. Raises `Trouble`."""
         from serial import Serial
 
         self._line = line
@@ -44,6 +55,7 @@ class SerialPort:
         self._has_lines = True
         self._serial: Any = Serial()
         try:
+            check(path)
             refuse_foreign_holder(path)
             self._serial.port = path
             self._serial.baudrate = line.baud_rate
@@ -56,6 +68,7 @@ class SerialPort:
             if line.rts is not None:
                 self._serial.rts = line.rts
             self._serial.open()
+            check(self._serial.fileno() if fcntl is not None else path)
             if fcntl is not None:  # the lock that the library takes keeps out only those who ask for one
                 fcntl.ioctl(self._serial.fileno(), termios.TIOCEXCL)
         except Exception as error:

@@ -27,6 +27,12 @@ class Reporting(Protocol):
         """The reports that answer ``report``, each with its number first."""
         ...
 
+    def set_feature(self, report: bytes) -> None: ...
+
+    def feature(self, number: int) -> bytes | None:
+        """The feature report of that number, with it first; None where there is none."""
+        ...
+
 
 class Scale:
     """Speaks JSON lines: ``{"command": "weigh", "seq": 1}``, and says who it is when it is asked ``ID?``."""
@@ -86,12 +92,16 @@ class Scanner:
 
 class Panel:
     """Eight lamps behind HID reports of 4 bytes. ``01 lamp on`` lights or darkens one of them, and a report tells the
-    lamps that are lit, and a number that counts: ``01 lit n 00``. ``01 ff count`` presses its button so often."""
+    lamps that are lit, and a number that counts: ``01 lit n 00``. ``01 ff count`` presses its button so often. How
+    bright they are is its feature report: ``02 level``."""
 
-    descriptor = bytes.fromhex("0600ff 0901 a101 8501 1500 26ff00 7508 9504 0902 8102 9504 0903 9102 c0")
+    descriptor = bytes.fromhex(
+        "0600ff 0901 a101 8501 1500 26ff00 7508 9504 0902 8102 9504 0903 9102 8502 9501 0904 b102 c0"
+    )
 
     def __init__(self) -> None:
         self._lit = 0
+        self._level = 255
         self._tick = 0
 
     def reports(self, report: bytes) -> list[bytes]:
@@ -101,6 +111,12 @@ class Panel:
         if lamp < 8:
             self._lit = self._lit | 1 << lamp if on else self._lit & ~(1 << lamp)
         return [self._told()]
+
+    def set_feature(self, report: bytes) -> None:
+        self._level = report[1]
+
+    def feature(self, number: int) -> bytes | None:
+        return bytes([number, self._level]) if number == 2 else None
 
     def _told(self) -> bytes:
         self._tick = (self._tick + 1) % 256

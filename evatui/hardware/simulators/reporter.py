@@ -64,6 +64,21 @@ class Reporter:
                     return []
                 self._changed.wait(max(0.001, min(ready, until) - now))
 
+    def send_feature_report(self, data: bytes) -> int:
+        with self._changed:
+            if not self._there:
+                return -1
+            self._model.set_feature(data)
+        return len(data)
+
+    def get_feature_report(self, number: int, size: int) -> list[int]:
+        """Raises `OSError` as `read` does, and where the device has none."""
+        with self._changed:
+            fault, said = self._fault(), self._model.feature(number)
+        if not self._there or fault is Fault.MUTE or said is None:
+            raise OSError("read error")
+        return list(_spoilt(said, fault)[:size])
+
     def close(self) -> None:
         self.unplug()
 

@@ -61,14 +61,14 @@ class Simulators:
                     said = "another program has the device, as it was simulated"
                     raise Trouble(ErrorKind.DEVICE_BUSY, said, retryable=True)
             if name in REPORTING:
-                return self._reporter(name)
+                return self._reporter(name, line)
             terminal = self._terminal(name)
         return SerialPort(terminal.path, line, terminal.release)
 
-    def _reporter(self, name: str) -> Wire:
+    def _reporter(self, name: str, line: Line) -> Wire:
         model = self._reporting.setdefault(name, REPORTING[name][2]())
         reporter = self._open[name] = Reporter(model, lambda: self._faults[name])
-        return HidPort(reporter, reporter.unplug)
+        return HidPort(reporter, reporter.unplug, line.feature)
 
     def _terminal(self, name: str) -> Terminal:
         try:

@@ -18,7 +18,7 @@ from evatui.hardware.holder import refuse_foreign_holder
 from evatui.hardware.ports.hid_port import HidPort
 from evatui.hardware.ports.wire import Wire
 from evatui.hardware.sighting import Bus, Sighting
-from evatui.hardware.sources.node import look_at_node
+from evatui.hardware.sources.node import look_at_node, refuse_another
 from evatui.hardware.trouble import translate
 from evatui.kernel.model.text import clean_line
 
@@ -50,20 +50,21 @@ class HidDevices:
 
     def open(self, sighting: Sighting, line: Line) -> Wire:
         """By the library of ``line.driver``, where that asks for another one than looks."""
-        locked = _locked(sighting.path)
+        locked = _locked(sighting.path, sighting.attachment)
         try:
             library = _library(self.name if line.driver == "auto" else line.driver)
             handle: Any = library.device()
             with _LIBRARY:
                 if library.__name__ == self.name:
                     handle.open_path(os.fsencode(sighting.path))
+                    refuse_another(sighting.path, sighting.attachment)
                 else:
                     handle.open(sighting.vendor, sighting.product, sighting.serial or None)
             handle.set_nonblocking(1)
         except Exception as error:
             locked()
             raise translate(error, opening=True) from None
-        return HidPort(_Handle(handle), locked)
+        return HidPort(_Handle(handle), locked, line.feature)
 
 
 class _Handle:
@@ -73,6 +74,8 @@ class _Handle:
         self.get_report_descriptor = handle.get_report_descriptor
         self.write = handle.write
         self.read = handle.read
+        self.send_feature_report = handle.send_feature_report
+        self.get_feature_report = handle.get_feature_report
         self._handle = handle
 
     def close(self) -> None:
@@ -87,9 +90,10 @@ def _library(name: str) -> Any:
     return library
 
 
-def _locked(path: str) -> Callable[[], None]:
+def _locked(path: str, attachment: str) -> Callable[[], None]:
     """Keeps out other runtimes, since the system lets any number of programs open such a device; returns what lets go
-    of that. It is also what says why it cannot be opened: the library says nothing. Raises `Trouble`."""
+    of that. It is also what says why it cannot be opened, or is another one than was seen: the library says nothing.
+    Raises `Trouble`."""
     if fcntl is None or not path.startswith("/"):
         return _nothing
     try:
@@ -98,8 +102,9 @@ def _locked(path: str) -> Callable[[], None]:
     except Exception as error:
         raise translate(error, opening=True) from None
     try:
+        refuse_another(node, attachment)
         fcntl.flock(node, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
+    except Exception as error:
         os.close(node)
         raise translate(error, opening=True) from None
     return partial(_unlock, node)

@@ -10,13 +10,15 @@ from typing import Final
 
 from evatui.hardware.fix import group_fix, udev_fix
 from evatui.hardware.sighting import Access, Bus
+from evatui.hardware.trouble import Trouble
+from evatui.kernel.model.errors import ErrorKind
 
 try:
     import grp
 except ImportError:  # Windows has neither groups nor nodes
     grp = None  # type: ignore[assignment]
 
-__all__ = ["look_at_node"]
+__all__ = ["look_at_node", "refuse_another"]
 
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 _CONTAINER = "start the container with the device, and again after it was plugged in anew"
@@ -41,8 +43,20 @@ def look_at_node(path: str, bus: Bus, vendor: int | None, product: int | None) -
         found = os.stat(path)
     except OSError:
         return "", Access(False, "the system shows it, but it has no device node here", _CONTAINER)
+    return _attachment(found), _access(path, found, bus, vendor, product)
+
+
+def refuse_another(node: str | int, attachment: str) -> None:
+    """Raises `Trouble` where what is at a path, or open under a number, is not what was seen there: it was plugged in
+    since then, and may be anything. Raises `OSError` where nothing is."""
+    if attachment and os.name == "posix" and _attachment(os.stat(node)) != attachment:
+        message = "something else was plugged in there meanwhile"
+        raise Trouble(ErrorKind.DEVICE_DISCONNECTED, message, retryable=True)
+
+
+def _attachment(found: os.stat_result) -> str:
     parts = f"{_BOOT}\0{found.st_dev}\0{found.st_ino}\0{found.st_rdev}"
-    return hashlib.sha256(parts.encode()).hexdigest()[:16], _access(path, found, bus, vendor, product)
+    return hashlib.sha256(parts.encode()).hexdigest()[:16]
 
 
 def _access(path: str, found: os.stat_result, bus: Bus, vendor: int | None, product: int | None) -> Access:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from evatui.hardware.dialect import Line
-from evatui.hardware.ports.remote_port import RemotePort
+from evatui.hardware.ports.remote_port import dial
 from evatui.hardware.ports.wire import Wire
 from evatui.hardware.sighting import Bus, Sighting
 
@@ -34,4 +34,4 @@ class RemotePorts:
         ]
 
     def open(self, sighting: Sighting, line: Line) -> Wire:
-        return RemotePort(sighting.path, line)
+        return dial(sighting.path, line)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import Any
 
 from evatui.hardware.dialect import Line
 from evatui.hardware.ports.serial_port import SerialPort
 from evatui.hardware.ports.wire import Wire
 from evatui.hardware.sighting import Bus, Sighting
-from evatui.hardware.sources.node import look_at_node
+from evatui.hardware.sources.node import look_at_node, refuse_another
 from evatui.kernel.model.text import clean_line
 
 __all__ = ["SerialPorts"]
@@ -27,7 +28,7 @@ class SerialPorts:
         return [_sighting(port) for port in list_ports.comports()]
 
     def open(self, sighting: Sighting, line: Line) -> Wire:
-        return SerialPort(sighting.path, line)
+        return SerialPort(sighting.path, line, check=partial(refuse_another, attachment=sighting.attachment))
 
 
 def _sighting(port: Any) -> Sighting:

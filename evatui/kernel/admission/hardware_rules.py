@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from evatui.kernel.admission.records import Field, MapOf, Record
@@ -89,6 +89,14 @@ _PROTOCOL = Record(
         ),
         "rts_on_open": Field(Choice(("keep", "on", "off")), "The line RTS when it is opened.", "keep"),
         "report_id": Field(Integer(0, 255), "The number of the report that is sent; 0 where it has none.", 0),
+        "report_type": Field(
+            Choice(("output", "feature")),
+            "Of a hid_report: output is written and answered by an input report; feature is set, and then read back.",
+            "output",
+        ),
+        "settle_ms": Field(
+            Integer(0, 10_000), "How long it is left alone once it is open: a board that opening resets is deaf.", 0
+        ),
         "answer_report_id": Field(
             Nullable(Integer(0, 255)), "That of the one that answers; the same by default.", None
         ),
@@ -160,11 +168,22 @@ def _check_kind(block: Mapping[str, Any], protocol: Mapping[str, Any], report: R
         report.fault(Fault.FORM, f"protocol.kind {protocol['kind']} is not for the bus {bus}: hid has hid_report", at)
     if block["driver"]["kind"] != "auto" and bus != "hid":
         report.fault(Fault.MISPLACED, f"driver.kind is of the bus hid, not of {bus}", ("hardware", "driver"))
-    if not reports:
-        return
     greeting = protocol["handshake"] or {}
-    for said in (*protocol["commands"].values(), *greeting.values()):
+    told = (*protocol["commands"].values(), *greeting.values())
+    if not reports:
+        _check_lengths(protocol, told, report)
+        return
+    for said in told:
         if not _PAIRS.fullmatch(said):
             report.fault(Fault.FORM, "what a hid_report says is hexadecimal digits in pairs, and {key} for a byte", at)
     if any("{" in said for said in greeting.values()):
         report.fault(Fault.FORM, "a handshake has no payload to take {key} from", at)
+
+
+def _check_lengths(protocol: Mapping[str, Any], told: Iterable[str], report: Report) -> None:
+    most = protocol["max_frame_bytes"]
+    if protocol["kind"] == "length_prefixed":
+        most = min(most, 256 ** protocol["length_bytes"] - 1)
+    if any(len(said.encode()) > most for said in told):
+        message = f"what is said has more than the {most} bytes that a message may have"
+        report.fault(Fault.FORM, message, ("hardware", "protocol"))
