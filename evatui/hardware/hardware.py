@@ -257,7 +257,8 @@ class Hardware:
             due = self.fleet.due
             wait = POLL_S if due is None else min(POLL_S, max(0.0, due - self.clock.monotonic()) + 0.001)
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(kick.wait(), wait)
+                async with asyncio.timeout(wait):
+                    await kick.wait()
 
     async def _look(self, looking: Looking) -> None:
         name, bus = looking.source.name, looking.source.bus

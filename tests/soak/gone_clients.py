@@ -86,7 +86,6 @@ async def kill_clients(kills: int, seed: int) -> Report:
         spin = "function invoke(ctx, request) ctx.host.progress{done = 1} while true do end end"
         limits = "{timeout_ms: 20000, concurrency: 1}"
         write(root, {**GREETER, **tool("spin", spin, limits=limits), **tool("pawn", spin)})
-        write(root, {"eva.yaml": "watch: {rescan_s: 86400}\n"})  # looking for itself would be counted as left behind
         holder = await open_workspace(root, state_dir=None, mode=OpenMode.HOLD, actor=Actor(CallerType.USER, "ann"))
         assert isinstance(holder, LocalOperator)
         try:
@@ -133,21 +132,14 @@ async def _killed(holder: LocalOperator, socket: Path, kills: int, dice: random.
     done = Counter(r["actor"]["id"] for r in records if r["code"] == Code.CAPABILITY_DISABLED)
     calls = Counter(r["request_id"] for r in records if r["code"].startswith("call."))
     begun = {name for name in names if "sent" in said[name]}
-    after = await _open_things(holder)
-    for _ in range(200):  # what is still being closed needs a moment
-        if all(count <= before[what] for what, count in after.items()):
-            break
-        await asyncio.sleep(0.05)
-        after = await _open_things(holder)
+    left = await _left(holder, before)
     return Report(
         kills=kills,
         sent=len(begun),
         heard=sum("heard" in told for told in said.values()),
         lost=tuple(name for name in begun if not done[name]),
         twice=tuple(name for name in names if done[name] > 1 or calls[f"call-{name}"] > 1),
-        left=tuple(
-            f"{what}: {count} where {before[what]} were" for what, count in after.items() if count > before[what]
-        ),
+        left=tuple(f"{what}: {count} where {before[what]} were" for what, count in left.items()),
     )
 
 
@@ -170,6 +162,18 @@ async def _quiet(holder: LocalOperator) -> None:
     server = holder.kernel._server
     await until(lambda: not server._connections and not server._orders and not server._peers)
     await until(lambda: not holder.kernel.in_flight)
+
+
+async def _left(holder: LocalOperator, before: Counter[str]) -> Counter[str]:
+    """What there is more of at every look for a while: what is just being closed, or opened for a moment, is not."""
+    left = Counter({what: count for what, count in (await _open_things(holder)).items() if count > before[what]})
+    for _ in range(200):
+        if not left:
+            break
+        await asyncio.sleep(0.05)
+        now = await _open_things(holder)
+        left = Counter({what: min(count, now[what]) for what, count in left.items() if now[what] > before[what]})
+    return left
 
 
 async def _open_things(holder: LocalOperator) -> Counter[str]:
