@@ -46,11 +46,6 @@ def answer(*words: str, cwd: Path) -> tuple[int, dict[str, Any]]:
     return done.returncode, said
 
 
-def process(*words: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    place = {**os.environ, **environment}
-    return subprocess.run([*EVA, *words], cwd=cwd, env=place, capture_output=True, text=True, timeout=100, check=False)
-
-
 @pytest.fixture
 def workspace(tmp_path: Path) -> Path:
     root = tmp_path / "ws"
@@ -155,9 +150,15 @@ def test_an_empty_workspace_lists_nothing(tmp_path: Path) -> None:
     assert (code, said["data"]["capabilities"]) == (0, [])
 
 
-def test_commands_go_to_the_runtime_that_serves(workspace: Path, served: subprocess.Popen[str]) -> None:
+@pytest.fixture
+def held(workspace: Path) -> Iterator[None]:
+    with holding(workspace):
+        yield
+
+
+def test_commands_go_to_the_runtime_that_holds_the_workspace(workspace: Path, held: None) -> None:
     _, said = answer("status", cwd=workspace)
-    assert said["data"]["runtime"]["pid"] == served.pid
+    assert said["data"]["runtime"]["pid"] == os.getpid()
     write(workspace, {"capabilities/tools/greet.lua": SCRIPT.replace("one", "two")})
     code, said = answer("capability", "reload", cwd=workspace)
     assert (code, said["data"]["applied"]) == (0, True)
@@ -181,19 +182,12 @@ def test_a_dry_run_says_what_would_change_and_changes_nothing(workspace: Path) -
     assert said["data"]["applied"] is False
 
 
-def test_serve_ends_cleanly_and_a_second_one_names_the_first(workspace: Path, served: subprocess.Popen[str]) -> None:
-    done = process("serve", cwd=workspace)
-    assert done.returncode == 4
-    assert str(served.pid) in done.stderr
-    served.send_signal(signal.SIGTERM)
-    out, _ = served.communicate(timeout=60)
-    assert served.returncode == 0
-    assert [json.loads(line)["event"] for line in out.splitlines()] == ["draining", "stopped"]
-    _, said = answer("audit", "tail", cwd=workspace)
-    assert said["data"]["records"][-1]["code"] == "runtime.stopped"
-
-
-def test_a_restart_keeps_the_process_and_serve_says_so(workspace: Path, served: subprocess.Popen[str]) -> None:
+def test_serve_is_restarted_told_so_and_ends_cleanly_and_a_second_one_names_it(
+    workspace: Path, served: subprocess.Popen[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evatui.control.kernel.LOCK_WAIT_S", 0.0)
+    done = run("serve", cwd=workspace)
+    assert (done.returncode, str(served.pid) in done.stderr) == (4, True), done.stderr
     code, said = answer("runtime", "restart", cwd=workspace)
     assert (code, said["data"]["pid"]) == (0, served.pid)
     assert served.stdout is not None
@@ -202,18 +196,26 @@ def test_a_restart_keeps_the_process_and_serve_says_so(workspace: Path, served: 
     write(workspace, {"eva.yaml": "runtime: {mode: nromal}\n"})
     done = run("runtime", "restart", cwd=workspace)
     assert (done.returncode, "eva.yaml:1:" in done.stderr) == (2, True), done.stderr
+    (workspace / "eva.yaml").unlink()
+    served.send_signal(signal.SIGTERM)
+    out, _ = served.communicate(timeout=60)
+    assert served.returncode == 0
+    assert [json.loads(line)["event"] for line in out.splitlines()] == ["draining", "stopped"]
+    _, said = answer("audit", "tail", cwd=workspace)
+    assert said["data"]["records"][-1]["code"] == "runtime.stopped"
 
 
-def test_the_environment_and_files_outside_never_show(workspace: Path) -> None:
+def test_the_environment_and_files_outside_never_show(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EVA_TOKEN", "hunter2")
     leaky = 'function invoke(ctx, request) return {ok = true, result = ctx.host.fs_read_text{path = "../secret"}} end'
     write(workspace, tool("leaky", leaky, permissions="{fs: {read: [workspace]}}"))
     grant = 'version: 1\ngrants: [{match: {ids: ["*"]}, fs: {read: [workspace]}}]\n'
     write(workspace, {"capabilities/policies/default.yaml": grant})
     (workspace.parent / "secret").write_text("swordfish")
-    done = process("capability", "call", "test.leaky", cwd=workspace, EVA_TOKEN="hunter2")
+    done = run("capability", "call", "test.leaky", cwd=workspace)
     assert done.returncode == 6  # the handler let the refusal through
-    assert "swordfish" not in done.stdout + done.stderr
-    assert str(workspace.parent) not in done.stdout + done.stderr
+    for hidden in ("swordfish", "hunter2", str(workspace.parent)):
+        assert hidden not in done.stdout + done.stderr
 
 
 def test_a_runtime_whose_workspace_another_one_took_says_so_and_ends(

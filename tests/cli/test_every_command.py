@@ -7,8 +7,7 @@ import json
 import shlex
 import shutil
 import socket
-from collections.abc import Iterator
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,17 +15,20 @@ import click
 import pytest
 
 from evatui.cli.main import run
+from evatui.cli.session import Connect
 from evatui.cli.table import TABLE, Line
 from evatui.cli.words import eva
 from evatui.control.bundle import init_workspace
-from evatui.control.commands import COMMANDS
+from evatui.control.commands import COMMANDS, Danger
 from evatui.control.kernel import Kernel
 from evatui.control.layouts import layout_of
-from evatui.control.opening import operator_actor, start_kernel
+from evatui.control.local import LocalOperator
+from evatui.control.opening import OpenMode, open_workspace, operator_actor, start_kernel
+from evatui.control.operator import Operator
 from evatui.kernel.model.call import CallerType
 
 ANN = operator_actor(CallerType.CLI)
-OK, INVALID, UNAVAILABLE, USAGE = 0, 2, 4, 64
+OK, INVALID, POLICY, UNAVAILABLE, USAGE = 0, 2, 3, 4, 64
 CONFLICTS = {"capability rollback", "capability promote", "capability abort", "capability pause", "capability resume"}
 """There is nothing that they could do it to in a workspace where nothing has happened."""
 NONE_THERE = (
@@ -101,6 +103,15 @@ def test_the_list_of_commands_says_what_they_say_of_themselves() -> None:
         assert set(said) & set(first), name
 
 
+def command(line: Line) -> click.Command:
+    found: click.Command | None = eva
+    for word in line.words.split():
+        assert isinstance(found, click.Group)
+        found = found.get_command(click.Context(found), word)
+    assert found is not None
+    return found
+
+
 @pytest.fixture(scope="module")
 def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The workspace of the examples, with one of the bundled capabilities, and nothing of the operator's own."""
@@ -132,11 +143,17 @@ def arguments(line: Line) -> list[str]:
 
 
 def ended(
-    line: Line, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, place: Path, *more: str
+    line: Line,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    place: Path,
+    *more: str,
+    words: Sequence[str] = (),
+    connect: Connect | None = None,
 ) -> tuple[int, list[dict[str, Any]]]:
-    """The exit code, and what was said on stdout."""
+    """The exit code, and what was said on stdout; ``words`` are said in place of the example."""
     monkeypatch.chdir(place)
-    code = run([*arguments(line), "-o", "json", *more])
+    code = run([*(words or arguments(line)), "-o", "json", *more], connect)
     out, err = capsys.readouterr()
     if line.words in MADE:
         for made in (one for name in MADE[line.words] for one in place.glob(name)):
@@ -160,28 +177,44 @@ def test_without_a_runtime(
     assert code == (UNAVAILABLE if needs else ANSWERS.get(line.words, OK))
 
 
-@pytest.mark.parametrize("others", [0, 1], ids=["alone", "beside another client"])
+@pytest.mark.parametrize("door", ["in its process", "attached beside another client"])
 @pytest.mark.parametrize("line", LINES)
 def test_with_a_runtime(
     line: Line,
-    others: int,
+    door: str,
     runtime: Kernel,
     ground: Path,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    with ExitStack() as stack:
-        for _ in range(others):
-            stack.enter_context(Client(runtime))
-        if line.words == "capability undo":
-            ordered(runtime, "capability.disable", id="topic-normalize")
-        code, said = ended(line, capsys, monkeypatch, ground)
+    if line.words == "capability undo":
+        ordered(runtime, "capability.disable", id="topic-normalize")
+    if door == "in its process":
+        code, said = ended(line, capsys, monkeypatch, ground, connect=inside(runtime))
+    else:
+        with Client(runtime):
+            code, said = ended(line, capsys, monkeypatch, ground)
     expected = UNAVAILABLE if line.words == "serve" else ANSWERS.get(line.words, OK)
     assert code == expected, said
     if line.asks and COMMANDS[line.asks].order:
         ordered(runtime, "capability.enable", id="topic-normalize")
     if line.words == "hardware claim":
         ordered(runtime, "hardware.release", key="scale.main")
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_read_only(
+    line: Line, runtime: Kernel, ground: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the process of the runtime and attached to it: whatever could change something is refused by the policy."""
+    asked = COMMANDS.get(line.asks)
+    refused = asked is not None and (asked.effects or asked.danger is not Danger.FREE)
+    expected = POLICY if refused else UNAVAILABLE if line.words == "serve" else ANSWERS.get(line.words, OK)
+    for connect in (inside(runtime, readonly=True), attached_to_look):
+        code, said = ended(line, capsys, monkeypatch, ground, connect=connect)
+        assert code == expected, said
+        if refused:
+            assert "read-only" in said[0]["error"]["message"]
 
 
 @pytest.mark.parametrize("line", LINES)
@@ -195,12 +228,21 @@ def test_where_nothing_can_be_written(
 
 
 @pytest.mark.parametrize("line", LINES)
-def test_with_an_option_that_there_is_not(
-    line: Line, ground: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def test_with_wrong_arguments(
+    line: Line, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    code, (said,) = ended(line, capsys, monkeypatch, tmp_path, "--no-such-option")
-    assert code == USAGE
-    assert "--no-such-option" in said["error"]["message"]
+    """An option that there is not, a word too many, and none where one is wanted."""
+    words, places = line.words.split(), [one for one in command(line).params if isinstance(one, click.Argument)]
+    wrong = [(*arguments(line), "--no-such-option")]
+    if all(place.nargs == 1 for place in places):
+        wrong.append((*words, *(["bash"] * len(places)), "surplus"))
+    if any(place.required for place in places):
+        wrong.append((*words,))
+    for one in wrong:
+        code, (said,) = ended(line, capsys, monkeypatch, tmp_path, words=one)
+        assert (code, said["error"]["kind"]) == (USAGE, "InvalidInput"), one
+        assert said["error"]["suggestion"] == f"eva {line.words} --help"
+        assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("line", LINES)
@@ -217,6 +259,17 @@ def test_in_a_broken_workspace(
 def ordered(runtime: Kernel, command: str, **params: str) -> None:
     assert runtime.desk is not None
     asyncio.run_coroutine_threadsafe(runtime.desk.run(command, params, ANN), runtime._loop).result()
+
+
+def inside(runtime: Kernel, *, readonly: bool = False) -> Connect:
+    async def connect(mode: OpenMode, workspace: Path | None, state_dir: Path | None) -> Operator:
+        return LocalOperator(runtime, ANN, readonly=readonly, guest=True)
+
+    return connect
+
+
+async def attached_to_look(mode: OpenMode, workspace: Path | None, state_dir: Path | None) -> Operator:
+    return await open_workspace(workspace, state_dir=state_dir, mode=OpenMode.ATTACH, actor=ANN, readonly=True)
 
 
 class Client:

@@ -46,28 +46,26 @@ async def test_a_failing_call_is_data_and_an_unknown_command_is_a_refusal(operat
     assert failed.value.kind is ErrorKind.INVALID_INPUT
 
 
-@pytest.mark.parametrize(
-    "given", [{"user": "x" * 300}, {"tags": {"k": "v" * 300}}, {"tags": {f"k{n}": "" for n in range(40)}}]
-)
-async def test_who_calls_and_its_tags_are_bounded(operator: Operator, given: dict[str, object]) -> None:
-    with pytest.raises(CommandFailed) as failed:
-        await operator.run("capability.call", name="text.greet", payload={"name": "bob"}, **given)
-    assert failed.value.kind is ErrorKind.INVALID_INPUT
+GREET = {"name": "text.greet", "payload": {"name": "bob"}}
+UNFIT = [
+    ("capability.call", {**GREET, "user": "x" * 300}, "user"),
+    ("capability.call", {**GREET, "tags": {"k": "v" * 300}}, "tag"),
+    ("capability.call", {**GREET, "tags": {f"k{n}": "" for n in range(40)}}, "tag"),
+    ("capability.inspect", {}, "id"),
+    ("capability.inspect", {"id": 3}, "id"),
+    ("capability.inspect", {"id": ""}, "id"),
+    *[
+        ("capability.call", {**GREET, "request_id": one}, "request_id")
+        for one in ("x" * 65, "a b", "a\nb", "\u00e9", 7)
+    ],
+]
 
 
-@pytest.mark.parametrize("params", [{}, {"id": 3}, {"id": ""}])
-async def test_unfit_parameters_are_named(operator: Operator, params: dict[str, object]) -> None:
-    with pytest.raises(CommandFailed) as failed:
-        await operator.run("capability.inspect", **params)
-    assert failed.value.kind is ErrorKind.INVALID_INPUT
-    assert "id" in failed.value.message
-
-
-@pytest.mark.parametrize("request_id", ["x" * 65, "a b", "a\nb", "\u00e9", 7])
-async def test_a_request_id_has_the_shape_of_one(operator: Operator, request_id: object) -> None:
-    with pytest.raises(CommandFailed, match="request_id") as failed:
-        await operator.run("capability.call", name="text.greet", payload={"name": "bob"}, request_id=request_id)
-    assert failed.value.kind is ErrorKind.INVALID_INPUT
+async def test_unfit_parameters_are_named(operator: Operator) -> None:
+    for command, given, named in UNFIT:
+        with pytest.raises(CommandFailed, match=named) as failed:
+            await operator.run(command, **given)
+        assert failed.value.kind is ErrorKind.INVALID_INPUT, given
 
 
 async def test_text_that_is_not_utf_8_is_refused_and_not_a_defect(operator: Operator) -> None:
@@ -82,14 +80,14 @@ async def test_text_that_is_not_utf_8_is_refused_and_not_a_defect(operator: Oper
         assert failed.value.kind is ErrorKind.INVALID_INPUT
 
 
-@pytest.mark.parametrize("payload", [{"name": "\ud800"}, {"name": 1 << 70}])
-async def test_a_payload_that_no_line_of_json_can_carry_is_refused(operator: Operator, payload: object) -> None:
-    try:
-        data = await operator.run("capability.call", name="text.greet", payload=payload)
-    except CommandFailed as failed:
-        assert failed.kind is ErrorKind.INVALID_INPUT
-    else:
-        assert data["response"]["error"]["kind"] == "InvalidInput"
+async def test_a_payload_that_no_line_of_json_can_carry_is_refused(operator: Operator) -> None:
+    for name in ("\ud800", 1 << 70):
+        try:
+            data = await operator.run("capability.call", name="text.greet", payload={"name": name})
+        except CommandFailed as failed:
+            assert failed.kind is ErrorKind.INVALID_INPUT, name
+        else:
+            assert data["response"]["error"]["kind"] == "InvalidInput", name
 
 
 async def test_who_waits_for_a_call_hears_how_far_it_is(
@@ -125,13 +123,13 @@ async def test_who_waits_for_a_call_hears_how_far_it_is(
     assert {thread for _, thread in heard} == {threading.get_ident()}
 
 
-@pytest.mark.parametrize("actor", ["ann", ["ann"], {"type": []}])
-async def test_an_unfit_actor_gets_an_answer(holder: LocalOperator, workspace: Path, actor: object) -> None:
+async def test_an_unfit_actor_gets_an_answer(holder: LocalOperator) -> None:
     reader, writer = await asyncio.open_unix_connection(holder.kernel.address)
-    request = {"id": 1, "method": "run", "params": {"command": "status", "actor": actor}}
-    writer.write(json.dumps(request).encode() + b"\n")
-    reply = json.loads(await asyncio.wait_for(reader.readline(), 60))
-    assert (reply["id"], reply["error"]["code"]) == (1, -32602)
+    for actor in ("ann", ["ann"], {"type": []}):
+        request = {"id": 1, "method": "run", "params": {"command": "status", "actor": actor}}
+        writer.write(json.dumps(request).encode() + b"\n")
+        reply = json.loads(await asyncio.wait_for(reader.readline(), 60))
+        assert (reply["id"], reply["error"]["code"]) == (1, -32602), actor
     writer.close()
 
 
@@ -141,42 +139,33 @@ async def test_an_unknown_id_says_where_to_look(operator: Operator) -> None:
     assert (failed.value.kind, failed.value.suggestion) == (ErrorKind.NOT_FOUND, "eva capability list")
 
 
-@pytest.mark.parametrize(
-    ("command", "given", "meant"),
-    [
-        ("capability.inspect", {"id": "gret"}, "greet"),
-        ("capability.inspect", {"id": "Text_Greet"}, "greet"),
-        ("capability.drain", {"id": "GREET"}, "greet"),
-        ("capability.reload", {"ids": ["greet", "greets"]}, "greet"),
-        ("capability.explain_rejected", {"id": "greeet"}, "greet"),
-        ("capability.route", {"name": "text.gret"}, "text.greet"),
-        ("why", {"what": "greett"}, "greet"),
-    ],
-)
-async def test_an_id_that_is_nearly_one_is_told_apart_from_it(
-    operator: Operator, command: str, given: dict[str, object], meant: str
-) -> None:
-    with pytest.raises(CommandFailed) as failed:
-        await operator.run(command, **given)
-    assert (failed.value.kind, failed.value.suggestion) == (ErrorKind.NOT_FOUND, f"did you mean {meant}?")
+NEARLY = [
+    ("capability.inspect", {"id": "gret"}, "greet"),
+    ("capability.inspect", {"id": "Text_Greet"}, "greet"),
+    ("capability.drain", {"id": "GREET"}, "greet"),
+    ("capability.reload", {"ids": ["greet", "greets"]}, "greet"),
+    ("capability.explain_rejected", {"id": "greeet"}, "greet"),
+    ("capability.route", {"name": "text.gret"}, "text.greet"),
+    ("why", {"what": "greett"}, "greet"),
+]
+UNANSWERED = [
+    ({"name": "text.gret"}, "did you mean text.greet?"),
+    ({"name": "TEXT.greet"}, "did you mean text.greet?"),
+    ({"name": "greet"}, "did you mean text.greet?"),
+    ({"name": "text.greet", "provider": "greets"}, "did you mean greet?"),
+    ({"name": "no.such"}, "eva capability list"),
+    ({"name": "text.gree" + "e" * 300 + "t"}, "eva capability list"),
+]
 
 
-@pytest.mark.parametrize(
-    ("given", "suggestion"),
-    [
-        ({"name": "text.gret"}, "did you mean text.greet?"),
-        ({"name": "TEXT.greet"}, "did you mean text.greet?"),
-        ({"name": "greet"}, "did you mean text.greet?"),
-        ({"name": "text.greet", "provider": "greets"}, "did you mean greet?"),
-        ({"name": "no.such"}, "eva capability list"),
-        ({"name": "text.gree" + "e" * 300 + "t"}, "eva capability list"),
-    ],
-)
-async def test_a_call_that_nothing_answers_to_says_what_may_have_been_meant(
-    operator: Operator, given: dict[str, str], suggestion: str
-) -> None:
-    data = await operator.run("capability.call", **given)
-    assert (data["response"]["error"]["kind"], data["suggestion"]) == ("NotFound", suggestion)
+async def test_what_is_nearly_an_id_or_a_name_is_told_apart_from_it(operator: Operator) -> None:
+    for command, given, meant in NEARLY:
+        with pytest.raises(CommandFailed) as failed:
+            await operator.run(command, **given)
+        assert (failed.value.kind, failed.value.suggestion) == (ErrorKind.NOT_FOUND, f"did you mean {meant}?"), given
+    for called, suggestion in UNANSWERED:
+        data = await operator.run("capability.call", **called)
+        assert (data["response"]["error"]["kind"], data["suggestion"]) == ("NotFound", suggestion), called
 
 
 async def test_only_an_operator_is_told_which_names_there_are(holder: LocalOperator) -> None:

@@ -23,24 +23,24 @@ async def test_what_does_not_fit_is_said_by_place_and_nothing_is_called(operator
     assert [record for record in records if record["code"].startswith("call")] == []
 
 
-@pytest.mark.parametrize("payload", [{"name": 'Größe: no\n"x" 😀'}, {"name": "1e3"}, {"name": "on", "n": [1.5, None]}])
-async def test_an_example_reads_back_as_what_was_sent(operator: Operator, workspace: Path, payload: object) -> None:
-    kept = await operator.run("capability.keep_example", id="greet", name="first-one", payload=payload)
-    assert kept["path"] == "capabilities/examples/greet/first-one.yaml"
-    assert (workspace / kept["path"]).is_file()
+async def test_an_example_reads_back_as_what_was_sent(operator: Operator, workspace: Path) -> None:
+    payloads = {"one": {"name": 'Größe: no\n"x" 😀'}, "three": {"name": "on", "n": [1.5, None]}, "two": {"name": "1e3"}}
+    for name, payload in payloads.items():
+        kept = await operator.run("capability.keep_example", id="greet", name=name, payload=payload)
+        assert kept["path"] == f"capabilities/examples/greet/{name}.yaml"
+        assert name in (workspace / kept["path"]).read_text()
     tested = await operator.run("capability.test", id="greet")
-    assert [one["name"] for one in tested["capabilities"][0]["examples"]] == ["first-one"]
+    assert [one["name"] for one in tested["capabilities"][0]["examples"]] == sorted(payloads)
     with pytest.raises(CommandFailed) as refused:
-        await operator.run("capability.keep_example", id="greet", name="first-one", payload={})
+        await operator.run("capability.keep_example", id="greet", name="one", payload={})
     assert refused.value.kind is ErrorKind.CONFLICT
-    assert "first-one" in (workspace / kept["path"]).read_text()
 
 
-@pytest.mark.parametrize("name", ["../x", ".hidden", "a/b", "", "x" * 65, "a.b"])
-async def test_a_name_that_leads_elsewhere_is_none(holder: LocalOperator, workspace: Path, name: str) -> None:
-    with pytest.raises(CommandFailed) as refused:
-        await holder.run("capability.keep_example", id="greet", name=name, payload={})
-    assert refused.value.kind is ErrorKind.INVALID_INPUT
+async def test_a_name_that_leads_elsewhere_is_none(holder: LocalOperator, workspace: Path) -> None:
+    for name in ("../x", ".hidden", "a/b", "", "x" * 65, "a.b"):
+        with pytest.raises(CommandFailed) as refused:
+            await holder.run("capability.keep_example", id="greet", name=name, payload={})
+        assert refused.value.kind is ErrorKind.INVALID_INPUT, name
     assert not (workspace / "capabilities/examples").exists()
 
 
