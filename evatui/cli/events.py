@@ -41,7 +41,8 @@ def events(settings: Settings, topic: str | None, follow: bool, limit: int) -> A
 def _show(screen: Screen, data: Mapping[str, Any]) -> None:
     if not data["live"]:
         screen.note("no runtime holds this workspace; these are the events of a start that was made to answer")
-    screen.table(("SEQ", "AT", "TOPIC", "ACTOR", "CAUSE", "WHAT"), [_cells(event) for event in data["events"]])
+    columns = ("SEQ", "AT", "TOPIC", "ACTOR", "CAUSE", "WHAT")
+    screen.table(columns, [_cells(event) for event in data["events"]], ("CAUSE", "ACTOR"))
     if data["more"]:
         screen.note("there are older ones: --limit shows more")
 

@@ -166,9 +166,8 @@ def bind(settings: Settings, key: str, name: str | None, remove: bool) -> Answer
 def _show_list(screen: Screen, data: Mapping[str, Any]) -> None:
     rows = data["devices"]
     if rows:
-        screen.table(
-            ("", "NAME", "KEY", "WHAT", "STATE", "GEN", "IDENTITY", "OWNER", "WHY"), [_row(row) for row in rows]
-        )
+        columns = ("", "NAME", "KEY", "WHAT", "STATE", "GEN", "IDENTITY", "OWNER", "WHY")
+        screen.table(columns, [_row(row) for row in rows], ("GEN", "IDENTITY", "WHAT"))
     else:
         screen.line("no devices", "dim")
     for source in data["sources"]:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -41,7 +42,8 @@ def _show_init(screen: Screen, data: dict[str, Any]) -> None:
     screen.line(f"made a workspace in {data['directory']}: {len(data['files'])} files")
     for name in data["trusted"]:
         screen.line(f"● {name}  trusted as it was written", "dim")
-    screen.note(f"try: evatui {data['directory']}  or  eva -w {data['directory']} capability list", "")
+    place = quote(data["directory"])
+    screen.note(f"try: evatui {place}  or  eva -w {place} capability list", "")
 
 
 @click.command(cls=Word)

@@ -11,6 +11,7 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from evatui.cli.columns import GAP, fitting, whole
 from evatui.cli.streams import silence_stdout
 from evatui.kernel.model.text import clean, clean_line
 
@@ -53,13 +54,22 @@ class Screen:
         text = json.dumps(value, indent=2, ensure_ascii=False)
         self.write(clean(text, len(text)) + "\n")
 
-    def table(self, columns: Sequence[str], rows: Iterable[Sequence[str | Text]]) -> None:
-        table = Table(box=None, pad_edge=False, header_style="bold")
-        for column in columns:
-            table.add_column(column, overflow="fold")
-        for row in rows:
-            table.add_row(*(cell if isinstance(cell, Text) else Text(clean_line(cell)) for cell in row))
+    def table(self, columns: Sequence[str], rows: Iterable[Sequence[str | Text]], spare: Sequence[str] = ()) -> None:
+        """A terminal that is too narrow goes without the columns ``spare``, the first one first, and says so."""
+        cells = [[cell if isinstance(cell, Text) else Text(clean_line(cell)) for cell in row] for row in rows]
+        room = self._console.width
+        shown = fitting(columns, cells, spare, room)
+        names, cells = [columns[index] for index in shown], [[row[index] for index in shown] for row in cells]
+        words = whole(names, cells, room)
+        table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, GAP, 0, 0))
+        for index, name in enumerate(names):
+            table.add_column(name, overflow="fold", no_wrap=index in words)
+        for row in cells:
+            table.add_row(*row)
         self.show(table)
+        left = [name for name in columns if name in spare and name not in names]
+        if left:
+            self.note(f"no room for {', '.join(left)}: a wider terminal shows it, and so does -o json")
 
     def note(self, text: str, style: str = "dim") -> None:
         """One line on stderr."""

@@ -85,7 +85,7 @@ def show_capabilities(screen: Screen, data: Mapping[str, Any]) -> None:
     rows, problems = data["capabilities"], data.get("problems") or ()
     if rows:
         columns = ("STATE", "ID", "GENERATION", "PROVIDES", "IN FLIGHT", "DISK", "REASON")
-        screen.table(columns, [_capability(row) for row in rows])
+        screen.table(columns, [_capability(row) for row in rows], ("IN FLIGHT", "PROVIDES"))
     elif not problems:
         screen.line("This workspace has no capabilities.")
     for one in data.get("adapters") or ():
@@ -107,7 +107,7 @@ def show_capabilities(screen: Screen, data: Mapping[str, Any]) -> None:
 
 
 def _capability(row: Mapping[str, Any]) -> tuple[str | Text, ...]:
-    generation = (row.get("generation") or "").removeprefix(f"{row['id']}@") or row.get("version") or ""
+    generation = " ".join(part for part in (row.get("number"), row.get("version")) if part)
     status = (row.get("on_disk") or {}).get("status", "same")
     state = state_words(row["state"])
     if marks := row.get("marks"):
@@ -260,7 +260,8 @@ def show_receipt(screen: Screen, data: Mapping[str, Any]) -> None:
 
 def show_audit(screen: Screen, records: Sequence[Mapping[str, Any]]) -> None:
     columns = ("SEQ", "AT", "CODE", "OUTCOME", "ACTOR", "CAPABILITY", "GENERATION", "MS", "ERROR")
-    screen.table(columns, [audit_cells(record) for record in records])
+    spare = ("GENERATION", "MS", "OUTCOME", "ACTOR")
+    screen.table(columns, [audit_cells(record) for record in records], spare)
 
 
 def audit_cells(record: Mapping[str, Any]) -> tuple[str, ...]:

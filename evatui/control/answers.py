@@ -146,6 +146,7 @@ def _row(capability: Capability) -> dict[str, Any]:
         "state": capability.state.value,
         "marks": list(marks(capability)),
         "generation": active.name.id if active else None,
+        "number": active.name.short if active else None,
         "in_flight": capability.in_flight,
         "reason": reason_of(capability),
         "on_disk": {

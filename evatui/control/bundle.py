@@ -7,6 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from evatui.control.operator import CommandFailed
@@ -54,7 +55,7 @@ def init_workspace(directory: Path, *, empty: bool = False) -> dict[str, Any]:
         raise CommandFailed(
             ErrorKind.CONFLICT,
             f"{shown} is a workspace already: it has {', '.join(taken)}",
-            suggestion=f"evatui {shown}",
+            suggestion=f"evatui {quote(shown)}",
         )
     try:
         files = _write(directory, _empty_files() if empty else _sample_files())

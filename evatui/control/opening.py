@@ -11,6 +11,7 @@ import os
 from dataclasses import replace
 from enum import Enum
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from evatui.control.layouts import layout_of
@@ -240,7 +241,9 @@ def workspace_root(start: Path | None) -> Path:
     if start is not None and not here.is_dir():
         word = "is not a folder" if here.exists() else "does not exist"
         raise CommandFailed(
-            ErrorKind.NOT_FOUND, f"{here} {word}", suggestion=f"create a workspace there with: eva init {here}"
+            ErrorKind.NOT_FOUND,
+            f"{here} {word}",
+            suggestion=f"create a workspace there with: eva init {quote(str(here))}",
         )
     if start is not None:
         return here

@@ -29,6 +29,7 @@ CAPABILITIES = {
             "state": "Active",
             "marks": [],
             "generation": "topic-normalize@1.0.0+build.20260101.001",
+            "number": "g3",
             "in_flight": 2,
             "reason": "",
             "on_disk": {"status": "rejected", "digest": "ab"},
@@ -124,5 +125,12 @@ class Eva:
             code = run(words, self.operator.connect)
         finally:
             sys.stdin = kept
+        return self._said(code)
+
+    def real(self, *words: str) -> Said:
+        """With whatever there is to connect to."""
+        return self._said(run(words))
+
+    def _said(self, code: int) -> Said:
         out, err = self._capsys.readouterr()
         return Said(code, out, err)

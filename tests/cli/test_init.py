@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import jsonschema_rs
@@ -31,6 +32,16 @@ def test_the_samples_arrive_byte_for_byte(eva: Eva, tmp_path: Path) -> None:
     assert any(name.endswith(".lua") for name in copied)
     for name in copied:
         assert (made / name).read_bytes() == (bundled / name).read_bytes()
+
+
+def test_what_to_try_next_can_be_pasted_whatever_the_folder_is_called(eva: Eva, tmp_path: Path) -> None:
+    place = str(tmp_path / "my 漢字 & co")
+    tried = eva("init", place, "--empty").err
+    assert shlex.split(tried.splitlines()[-1].partition("  or  ")[0]) == ["try:", "evatui", place]
+    again = eva("init", place, "-o", "json")
+    assert shlex.split(again.json["error"]["suggestion"]) == ["evatui", place]
+    nowhere = eva.real("status", "-w", f"{place}/no where", "-o", "json")
+    assert shlex.split(nowhere.json["error"]["suggestion"])[-1] == f"{place}/no where"
 
 
 def test_an_empty_workspace_grants_nothing(eva: Eva, tmp_path: Path) -> None:

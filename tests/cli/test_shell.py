@@ -1,4 +1,4 @@
-"""``eva`` as a shell meets it: pipes, completion, help."""
+"""``eva`` as a shell meets it: pipes, completion, help, and streams that are not what one expects."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
+from click.shell_completion import BashComplete
 
-from tests.cli.fake import Eva
+from evatui.cli.main import main, run
+from evatui.cli.options import Settings
+from evatui.cli.streams import prepare_streams
+from evatui.cli.words import eva as words_of_eva
+from tests.cli.fake import CAPABILITIES, Eva, FakeOperator
+from tests.cli.stream import Stream
 from tests.console.terminal import Terminal
 from tests.support.programs import EVA
 from tests.support.workspaces import GREETER, write
-
-
-def shell(*words: str, **options: Any) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*EVA, *words], text=True, capture_output=True, check=False, **options)
 
 
 def test_a_reader_that_goes_away_is_no_error() -> None:
@@ -44,44 +44,43 @@ def test_a_shell_gets_its_completion_script(eva: Eva, name: str) -> None:
     assert eva("completion", name).out.strip() == said.json["data"]["script"].strip()
 
 
-def test_the_script_completes_words_and_options() -> None:
-    def completed(*words: str) -> Sequence[str]:
-        typed = {
-            "COMP_WORDS": " ".join(("eva", *words)),
-            "COMP_CWORD": str(len(words)),
-            "_EVA_COMPLETE": "bash_complete",
-        }
-        done = shell(env=os.environ | typed)
-        return [line.split(",")[1] for line in done.stdout.splitlines()]
+def test_words_options_and_what_the_workspace_has_are_completed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, GREETER)
+    monkeypatch.chdir(tmp_path)
+
+    def completed(line: str) -> set[str]:
+        *typed, begun = line.split(" ")
+        asked = BashComplete(words_of_eva, {"obj": Settings()}, "eva", "_EVA_COMPLETE")
+        return {found.value for found in asked.get_completions(typed, begun)}
 
     assert "capability" in completed("cap")
-    assert {"drain", "disable"} <= set(completed("capability", "d"))
-    assert "--workspace" in completed("capability", "list", "--w")
+    assert {"drain", "disable", "diff"} == completed("capability d")
+    assert "--workspace" in completed("capability list --w")
+    assert completed("capability drain --if") == {"--if-generation"}
+    assert completed("capability inspect ") == {"greet"}
+    assert completed("capability call te") == {"text.greet"}
+    assert completed("-w nowhere capability inspect ") == set()
 
 
-COMPLETED = {
-    "eva capability dr": "drain",
-    "eva capability drain --if": "--if-generation",
-    "eva capability inspect ": "greet",
-    "eva capability call te": "text.greet",
-    "eva -w nowhere capability inspect ": "",
-}
+COMPLETED = {"eva capability drain --if": "--if-generation", "eva capability inspect ": "greet"}
 SHELLS = {
     "bash": """
-eval "$(eva completion bash)"
+. ./eva.bash
 for line; do COMPREPLY=()
     COMP_WORDS=($line); case $line in *" ") COMP_WORDS+=("");; esac
     COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _eva_completion eva; echo "${COMPREPLY[*]}"
 done
 """,
-    "fish": "eva completion fish | source; for line in $argv; echo (complete -C $line | cut -f1); end",
+    "fish": "source ./eva.fish; for line in $argv; echo (complete -C $line | cut -f1); end",
 }
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> dict[str, str]:
-    """The environment of a shell that has ``eva``, for the workspace ``ws``."""
-    write(tmp_path / "ws", GREETER)
+def place(tmp_path: Path, eva: Eva) -> dict[str, str]:
+    """The environment of a shell that has ``eva``, for the workspace ``ws``, in which the completion scripts lie."""
+    write(tmp_path / "ws", {**GREETER, **{f"eva.{name}": eva("completion", name).out for name in (*SHELLS, "zsh")}})
     program = tmp_path / "bin/eva"
     program.parent.mkdir()
     program.write_text(f'#!/bin/sh\nexec {shlex.join(EVA)} "$@"\n')
@@ -90,9 +89,7 @@ def place(tmp_path: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("name", SHELLS)
-def test_a_shell_completes_words_options_and_what_the_workspace_has(
-    tmp_path: Path, place: dict[str, str], name: str
-) -> None:
+def test_a_shell_completes_options_and_what_the_workspace_has(tmp_path: Path, place: dict[str, str], name: str) -> None:
     if shutil.which(name) is None:
         pytest.skip(f"no {name} here")
     words = [name, "-c", SHELLS[name], *(["bash"] if name == "bash" else []), *COMPLETED]
@@ -105,79 +102,96 @@ def test_zsh_completes_them_at_a_terminal(tmp_path: Path, place: dict[str, str])
     start = f"import os; os.chdir({str(tmp_path / 'ws')!r}); os.execvp('zsh', ['zsh', '-f', '-i'])"
     terminal = Terminal("-c", start, env=place)
     try:
-        terminal.type(b'autoload -Uz compinit && compinit -u -D && eval "$(eva completion zsh)" && echo REA""DY\r')
+        terminal.type(b'autoload -Uz compinit && compinit -u -D && . ./eva.zsh && echo REA""DY\r')
         terminal.read_until("READY")
-        for typed, completed in (("drain --if", "--if-generation"), ("inspect g", "inspect greet")):
-            terminal.type(f"\x15eva capability {typed}\t".encode())
-            terminal.read_until(completed)
+        terminal.type(b"\x15eva capability inspect g\t")
+        terminal.read_until("inspect greet")
     finally:
         terminal.close()
 
 
-@pytest.mark.parametrize(("wants", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)])
+@pytest.mark.parametrize(
+    ("wants", "more", "coloured"),
+    [
+        ({}, (), True),
+        ({}, ("--no-color",), False),
+        ({"NO_COLOR": "1"}, (), False),
+        ({"NO_COLOR": ""}, (), True),
+        ({"TERM": "dumb"}, (), False),
+    ],
+)
 def test_a_terminal_gets_colours_unless_it_wants_none(
-    place: dict[str, str], tmp_path: Path, wants: dict[str, str], coloured: bool
+    monkeypatch: pytest.MonkeyPatch, wants: dict[str, str], more: tuple[str, ...], coloured: bool
 ) -> None:
-    terminal = Terminal(*EVA[1:], "-w", str(tmp_path / "ws"), "capability", "list", env={"NO_COLOR": "", **wants})
-    try:
-        terminal.read_until("greet")
-        assert terminal.wait() == 0
-        assert (re.search(rb"\x1b\[[0-9;]*3[0-9]", terminal.drawn) is not None) is coloured
-    finally:
-        terminal.close()
+    for name in ("NO_COLOR", "FORCE_COLOR", "COLORTERM"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in {"TERM": "xterm-256color", "COLUMNS": "120", **wants}.items():
+        monkeypatch.setenv(name, value)
+    stream = Stream(terminal=True)
+    monkeypatch.setattr(sys, "stdout", stream)
+    assert run(("capability", "list", *more), FakeOperator({"capability.list": CAPABILITIES}).connect) == 0
+    assert "topic-normalize" in stream.said
+    assert (re.search(r"\x1b\[[0-9;]*3[0-9]", stream.said) is not None) is coloured
 
 
-def test_help_and_version_are_answers() -> None:
-    assert "Usage: eva [OPTIONS] COMMAND" in shell("--help").stdout
-    version = shell("--version")
-    assert (version.returncode, version.stdout.split()[0]) == (0, "eva,")
+def test_help_and_version_are_answers(eva: Eva) -> None:
+    assert "Usage: eva [OPTIONS] COMMAND" in eva("--help").out
+    version = eva("--version")
+    assert (version.code, version.out.split()[0]) == (0, "eva,")
 
 
-def test_what_is_not_utf8_on_the_line_is_shown_and_does_no_harm() -> None:
-    done = subprocess.run([*EVA, b"\xff\x1b[2J", "-o", "json"], capture_output=True, check=False)
-    assert done.returncode == 64
-    assert b"\x1b" not in done.stdout
-    assert done.stderr == b""
+def test_what_is_not_utf8_on_the_line_is_shown_and_does_no_harm(eva: Eva) -> None:
+    said = eva(os.fsdecode(b"\xff\x1b[2J"), "-o", "json")
+    assert said.code == said.json["exit_code"] == 64
+    assert ("\x1b" in said.out, said.err) == (False, "")
 
 
-def test_a_locale_without_the_glyphs_gets_question_marks_and_no_traceback(tmp_path: Path) -> None:
+def test_a_locale_without_the_glyphs_gets_question_marks_and_no_traceback(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "capabilities").mkdir()
-    done = shell("status", cwd=tmp_path, env=os.environ | {"PYTHONIOENCODING": "ascii"})
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "? Active" in done.stdout
+    monkeypatch.chdir(tmp_path)
+    stream = Stream("ascii")
+    monkeypatch.setattr(sys, "stdout", stream)
+    prepare_streams()
+    assert run(["status"]) == 0
+    assert "? Active" in stream.said
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no full device here")
-@pytest.mark.parametrize("output", ["text", "json"])
-def test_a_full_disk_under_stdout_is_one_line(output: str) -> None:
+def test_a_full_disk_under_stdout_is_one_line() -> None:
     with open("/dev/full", "w") as full:
-        done = subprocess.run(
-            [*EVA, "explain", "EVA-204", "-o", output], stdout=full, stderr=subprocess.PIPE, text=True, check=False
-        )
+        done = subprocess.run([*EVA, "explain", "EVA-204"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert (done.returncode, done.stderr) == (1, "error: the answer cannot be written: No space left on device\n")
 
 
-def test_closed_streams_swallow() -> None:
-    closed = 'exec "$0" -c "from evatui.cli.main import main; main()" "$@" >&- 2>&-'
-    assert subprocess.run(["sh", "-c", closed, sys.executable, "explain", "EVA-204"], check=False).returncode == 0
-    assert subprocess.run(["sh", "-c", closed, sys.executable, "nonsense"], check=False).returncode == 64
+@pytest.mark.parametrize(("words", "code"), [(("explain", "EVA-204"), 0), (("nonsense",), 64)])
+def test_closed_streams_swallow(monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], code: int) -> None:
+    monkeypatch.setattr(sys, "argv", ["eva", *words])
+    for name in ("stdout", "stderr"):  # as the interpreter has it where the descriptor is closed
+        monkeypatch.setattr(sys, name, None)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == code
 
 
-def test_a_current_folder_that_is_gone_is_said_so(tmp_path: Path) -> None:
+def test_a_current_folder_that_is_gone_is_said_so(tmp_path: Path, eva: Eva, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "gone").mkdir()
-    gone = 'cd "$1" && rmdir "$1" && exec "$0" -P -c "from evatui.cli.main import main; main()" status'
-    words = ["sh", "-c", gone, sys.executable, str(tmp_path / "gone")]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("error: the current folder is gone\n")
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    said = eva.real("status")
+    assert (said.code, said.out) == (2, "")
+    assert said.err.startswith("error: the current folder is gone\n")
 
 
 @pytest.mark.parametrize("words", [["init", ""], ["status", "-w", ""], ["status", "--state-dir", ""]])
-def test_an_empty_name_is_not_the_folder_one_is_in(tmp_path: Path, words: list[str]) -> None:
-    assert shell(*words, cwd=tmp_path).returncode == 64
+def test_an_empty_name_is_not_the_folder_one_is_in(
+    tmp_path: Path, eva: Eva, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert eva.real(*words).code == 64
     assert not list(tmp_path.iterdir())
 
 
-def test_a_time_to_wait_that_is_no_number_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "capabilities").mkdir()
-    assert shell("serve", "--idle-exit", "nan", cwd=tmp_path, timeout=100).returncode == 64
+def test_a_time_to_wait_that_is_no_number_is_refused(eva: Eva) -> None:
+    assert eva.real("serve", "--idle-exit", "nan").code == 64

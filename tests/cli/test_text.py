@@ -15,8 +15,8 @@ def test_the_list_shows_state_generation_and_what_is_wrong_on_disk(eva: Eva) -> 
     said = eva("capability", "list", capability__list=CAPABILITIES)
     head, row = said.out.splitlines()
     assert head.split() == ["STATE", "ID", "GENERATION", "PROVIDES", "IN", "FLIGHT", "DISK", "REASON"]
-    assert row.split()[:4] == ["●", "Active", "topic-normalize", "1.0.0+build.20260101.001"]
-    assert row.split()[4:] == ["topic.normalize", "2", "✗", "refused"]
+    assert row.split()[:5] == ["●", "Active", "topic-normalize", "g3", "1.0.0"]
+    assert row.split()[5:] == ["topic.normalize", "2", "✗", "refused"]
     assert head.index("ID") == row.index("topic-normalize")
     assert "\x1b" not in said.out
 

@@ -54,8 +54,10 @@ def _check_state(layout: Layout, workspace: dict[str, Any], state: dict[str, Any
     name, folder = "state folder", _shown(layout)
     if not state["exists"]:
         possible = workspace["writable"] if layout.state_dir.parent == layout.root else True
-        fix = "" if possible else "Make the workspace writable, or name another folder with --state-dir."
-        return Check(name, possible, f"{folder} is made at the first start", fix)
+        if possible:
+            return Check(name, True, f"{folder} is made at the first start")
+        fix = "Make the workspace writable, or name another folder with --state-dir."
+        return Check(name, False, f"{folder} cannot be made: the workspace cannot be written", fix)
     if not state["writable"]:
         fix = "Make it writable for this user, or name another with --state-dir."
         return Check(name, False, f"{folder} cannot be written", fix)
