@@ -223,19 +223,15 @@ def test_a_runtime_whose_workspace_another_one_took_says_so_and_ends(
 ) -> None:
     served.send_signal(signal.SIGSTOP)  # it looks once a second, and would take the workspace again
     (workspace / ".eva").rename(workspace / ".eva.gone")
-    with subprocess.Popen([*EVA, "serve"], cwd=workspace, stderr=subprocess.PIPE, text=True) as second:
-        assert second.stderr is not None
-        assert "serving" in second.stderr.readline()
+    with holding(workspace):
         served.send_signal(signal.SIGCONT)
         assert served.stdout is not None
         told = [json.loads(line) for line in served.stdout]
         assert [step["event"] for step in told] == ["lost", "draining", "stopped"]
-        assert f"pid {second.pid}" in told[0]["cause"]
+        assert f"pid {os.getpid()}" in told[0]["cause"]
         assert served.wait(60) == 4
         code, said = answer("status", cwd=workspace)
-        assert (code, said["data"]["runtime"]["pid"]) == (0, second.pid)
-        second.terminate()
-        assert second.wait(60) == 0
+        assert (code, said["data"]["runtime"]["pid"]) == (0, os.getpid())
 
 
 def test_a_flipped_byte_in_the_audit_log_is_named(workspace: Path) -> None:

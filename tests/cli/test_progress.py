@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import pytest
 
+from evatui.cli.main import run
 from evatui.cli.options import Settings
 from evatui.cli.progress import progress_line
 from evatui.cli.session import connect
 from evatui.kernel.model.progress import Progress
-from tests.cli.test_blackbox import EVA, served, workspace
-from tests.console.terminal import Terminal
-from tests.support.workspaces import tool, write
-
-__all__ = ["served", "workspace"]
+from tests.cli.real import holding
+from tests.cli.stream import Stream
+from tests.support.workspaces import GREETER, tool, write
 
 SLOW = """
 function invoke(ctx, request)
@@ -33,36 +32,26 @@ CALL = ("capability", "call", "test.slow")
 
 
 @pytest.fixture
-def slow(workspace: Path) -> Path:
-    write(workspace, tool("slow", SLOW))
-    return workspace
+def slow(tmp_path: Path) -> Path:
+    write(tmp_path, {**GREETER, **tool("slow", SLOW)})
+    return tmp_path
 
 
-@contextmanager
-def at_terminal(*words: str, cwd: Path) -> Iterator[Terminal]:
-    terminal = Terminal(*EVA[1:], "-w", str(cwd), *words, size=(60, 24))
-    try:
-        yield terminal
-    finally:
-        terminal.close()
-
-
-def test_a_person_sees_one_line_that_goes_again(slow: Path) -> None:
-    with at_terminal(*CALL, cwd=slow) as terminal:
-        terminal.read_until("test.slow  50 %  1 of 2  part 1␛[31m")
-        assert terminal.wait() == 0
-        drawn = terminal.drawn.decode()
-    before, _, after = drawn.rpartition("\r" + " " * 59 + "\r")
-    assert "part" in before
+@pytest.mark.parametrize("holder", [nullcontext, holding], ids=["alone", "held"])
+def test_a_person_sees_one_line_that_goes_again(
+    slow: Path, monkeypatch: pytest.MonkeyPatch, holder: Callable[[Path], AbstractContextManager[object]]
+) -> None:
+    out, watched = Stream(terminal=True), Stream(terminal=True)
+    monkeypatch.setattr("sys.stdout", out)
+    monkeypatch.setattr("sys.stderr", watched)
+    with holder(slow):
+        assert run(["-w", str(slow), *CALL]) == 0
+    before, _, after = watched.said.rpartition("\r" + " " * 79 + "\r")
+    assert "test.slow  50 %  1 of 2  part 1␛[31m" in before
     assert "\n" not in before
-    assert all(len(piece) <= 59 for piece in before.split("\r"))
-    assert after.startswith('"all of it"')
-
-
-def test_the_runtime_that_holds_the_workspace_tells_it_too(slow: Path, served: object) -> None:
-    with at_terminal(*CALL, cwd=slow) as terminal:
-        terminal.read_until("test.slow  50 %  1 of 2  part 1")
-        assert terminal.wait() == 0
+    assert all(len(piece) <= 79 for piece in before.split("\r"))
+    assert "part" not in after
+    assert out.said.startswith('"all of it"')
 
 
 @pytest.fixture
