@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -19,11 +20,22 @@ __all__ = ["main", "run"]
 def main() -> None:
     """The console script."""
     prepare_streams()
+    if os.environ.get("EVA_DEBUG"):
+        _show_log()
     try:
         code = run(sys.argv[1:])
     except OSError as problem:
         code = give_up(problem)
     sys.exit(code)
+
+
+def _show_log() -> None:
+    """What went wrong inside a runtime of this process, with its traceback."""
+    import logging
+
+    log = logging.getLogger("evatui")
+    log.addHandler(logging.StreamHandler())
+    log.setLevel(logging.DEBUG)
 
 
 def run(arguments: Sequence[str], connect: Connect | None = None) -> int:

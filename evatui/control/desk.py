@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict, replace
@@ -48,6 +49,7 @@ from evatui.runtime import Runtime
 
 __all__ = ["Desk"]
 
+_log = logging.getLogger(__name__)
 
 _ANSWERED_WHILE_SHUT = frozenset({"status", "runtime.restart", "mcp.identify", *filter(is_followed, COMMANDS)})
 _NOT_WAITED_FOR = frozenset({"capability.call", "mcp.call", "runtime.restart"})
@@ -163,6 +165,7 @@ class Desk:
                 raise
             raise lost(request_id, self.standing.detail) from None  # what it waited for ended with its runtime
         except Exception as error:
+            _log.debug("%s failed", command, exc_info=error)
             raise CommandFailed(
                 ErrorKind.INTERNAL,
                 f"{command} failed inside the kernel ({type(error).__name__})",

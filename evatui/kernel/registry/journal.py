@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -24,6 +25,8 @@ from evatui.kernel.records.codes import Code, Outcome
 from evatui.kernel.records.events import EventBus
 
 __all__ = ["Journal"]
+
+_log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -83,7 +86,9 @@ class Journal:
         self.later(partial(self._audit.note, code, outcome, actor, **fields))
 
     def defect(self, where: str, error: BaseException | None) -> None:
-        """A defect of the kernel itself, by the name of its exception: what it says may hold anything."""
+        """A defect of the kernel itself, by the name of its exception: what it says may hold anything, and so goes to
+        the log of the process, which nobody sees who does not ask for it."""
+        _log.debug("a defect: %s", where, exc_info=error)
         with contextlib.suppress(Exception):  # where even that cannot be told, there is nobody to tell
             self._bus.emit("/runtime/defect", {"where": where, "error": type(error).__name__})
 

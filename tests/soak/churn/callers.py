@@ -87,6 +87,8 @@ class Callers:
         error = report.response.error
         self._answered[number] = error is None
         self._report.ended[error.kind.value if error else "answered"] += 1
+        if error is not None and error.kind is ErrorKind.INTERNAL:
+            self._report.internal[error.message] += 1
         if "key" in payload and (error is None or error.kind not in OFF):
             self._kept[capability_id, "surely" if error is None else "perhaps"] += 1
         return version

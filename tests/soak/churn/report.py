@@ -12,7 +12,10 @@ __all__ = ["Report"]
 
 @dataclass
 class Report:
-    """``resident`` are bytes: at the start of the run, and after each quarter of its reloads."""
+    """``resident`` are bytes: at the start of the run, and after each quarter of its reloads.
+
+    ``internal`` says why calls ended in that kind of error, expected or not.
+    """
 
     wanted: int
     reloads: int = 0
@@ -21,6 +24,7 @@ class Report:
     did: Counter[str] = field(default_factory=Counter)
     ended: Counter[str] = field(default_factory=Counter)
     cut: Counter[str] = field(default_factory=Counter)
+    internal: Counter[str] = field(default_factory=Counter)
     resident: list[int] = field(default_factory=list)
     freed: int = 0
     problems: list[str] = field(default_factory=list)
@@ -46,6 +50,7 @@ class Report:
         return [
             f"reloads {self.reloads} in {self.seconds:.0f} s: {_counted(self.did)}",
             f"calls {self.calls}: {_counted(self.ended)}; cut {_counted(self.cut)}",
+            *([f"ended as Internal: {_counted(self.internal)}"] if self.internal else []),
             f"generations freed {self.freed}; resident MB {', '.join(f'{one / 1e6:.1f}' for one in self.resident)}",
             *(f"PROBLEM {problem}" for problem in self.problems[:30]),
         ]

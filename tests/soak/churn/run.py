@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import logging
 import random
 import sys
 import tempfile
@@ -41,6 +42,9 @@ async def _churned(
     calling = Callers(runtime, every, report, dice)
     deeds = Deeds(runtime, calling, every, report, dice)
     began = time.monotonic()
+    defects = _Defects(report)
+    logging.getLogger("evatui").addHandler(defects)
+    logging.getLogger("evatui").setLevel(logging.DEBUG)
     report.weigh()
     calling.start(callers)
     ids = [files.id for files in every]
@@ -50,6 +54,7 @@ async def _churned(
             await deeds.save(capability_id)
     finally:
         await calling.end()
+        logging.getLogger("evatui").removeHandler(defects)
     report.seconds = time.monotonic() - began
     alive = await deeds.gone.wait(_FREED_WITHIN_S)
     report.freed = deeds.gone.watched - alive
@@ -58,6 +63,17 @@ async def _churned(
     calling.reckon()
     report.problems += _left_over(runtime)
     return report
+
+
+class _Defects(logging.Handler):
+    """Whatever the kernel says of itself is a problem, told with its traceback."""
+
+    def __init__(self, report: Report) -> None:
+        super().__init__()
+        self._report = report
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._report.problems.append(self.format(record))
 
 
 def _left_over(runtime: Runtime) -> list[str]:
