@@ -147,7 +147,8 @@ def show_history(screen: Screen, data: Mapping[str, Any]) -> None:
 
 def _generation(row: Mapping[str, Any]) -> tuple[str | Text, ...]:
     kept = "can be gone back to" if row["kept"] and row["state"] != State.ACTIVE else ""
-    said = ", ".join(filter(None, ("rolled back" if row["quarantined"] else "", kept)))
+    pinned = "pinned" if row["pinned"] else ""
+    said = ", ".join(filter(None, ("rolled back" if row["quarantined"] else "", kept, pinned)))
     served = row["served_at"] or "never"
     return state_words(row["state"]), row["number"], row["version"], served, row["digest"][:12], said
 

@@ -15,18 +15,18 @@ _MOST = 200
 
 
 def past(runtime: Runtime, capability_id: str) -> dict[str, Any]:
-    """``{id, generations: [{id, number, version, digest, state, created_at, served_at, kept, quarantined}]}``.
+    """``{id, generations: [{id, number, version, digest, state, created_at, served_at, kept, pinned, quarantined}]}``.
 
-    The newest first, at most 200. ``kept``: a rollback can bring it back. Blocking.
+    The newest first, at most 200. ``kept``: a rollback can bring it back; ``pinned``: a person went back to it last, so
+    it stays kept however many follow. Blocking.
     """
     capability = runtime.registry.capabilities.get(capability_id)
     known = capability or runtime.registry.remembered.get(capability_id, Remembered())
-    kept = {one.digest for one in known.kept}
     live = states(capability)
     return {
         "id": capability_id,
         "generations": [
-            _row(one, live.get(one.generation_id, State.UNREGISTERED), kept, known.quarantined)
+            _row(one, live.get(one.generation_id, State.UNREGISTERED), known)
             for one in runtime.history.generations(capability_id, _MOST)
         ],
     }
@@ -43,7 +43,7 @@ def states(capability: Capability | None) -> dict[str, State]:
     return found
 
 
-def _row(one: Recorded, state: State, kept: set[str], quarantined: set[str] | frozenset[str]) -> dict[str, Any]:
+def _row(one: Recorded, state: State, known: Capability | Remembered) -> dict[str, Any]:
     return {
         "id": one.generation_id,
         "number": f"g{one.number}",
@@ -52,6 +52,7 @@ def _row(one: Recorded, state: State, kept: set[str], quarantined: set[str] | fr
         "state": state.value,
         "created_at": one.created_at,
         "served_at": one.served_at,
-        "kept": one.digest in kept,
-        "quarantined": one.digest in quarantined,
+        "kept": any(one.digest == kept.digest for kept in known.kept),
+        "pinned": one.digest == known.pinned,
+        "quarantined": one.digest in known.quarantined,
     }

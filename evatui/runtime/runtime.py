@@ -108,7 +108,7 @@ class Runtime(Rooms):
         self.registry.remembered = await asyncio.to_thread(remembered, self.history)
         self.trials.remember(await asyncio.to_thread(self.history.quarantines))
         if writes:
-            await asyncio.to_thread(self.keeping.tidy)
+            await asyncio.to_thread(self.keeping.tidy, self.registry.remembered)
             self._journal.write(Code.RUNTIME_STARTED, Outcome.OK, KERNEL)
             self.watch = Watch(self.layout)
             self._keeping = asyncio.create_task(self._keep())

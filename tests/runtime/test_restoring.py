@@ -12,9 +12,9 @@ import pytest
 from evatui.control.past import past
 from evatui.kernel.model.errors import CallFailed, ErrorKind
 from evatui.kernel.model.lifecycle import State
-from evatui.kernel.registry.capability import KEPT_FOR_ROLLBACK
 from evatui.kernel.registry.comparing import compared
 from evatui.kernel.registry.keeping import Keeping
+from evatui.kernel.registry.retention import KEPT_FOR_ROLLBACK
 from tests.runtime.conftest import ANN, call
 from tests.support.workspaces import SCRIPT, save
 
@@ -209,6 +209,37 @@ async def test_only_so_many_versions_are_kept(start, workspace: Path) -> None:
         await runtime.operations.rollback("greet", ANN, to=first.short)
     with closing(sqlite3.connect(workspace / ".eva/store/content.db")) as rows:
         assert rows.execute("SELECT count(*) FROM closures").fetchone() == (KEPT_FOR_ROLLBACK,)
+
+
+async def test_what_a_person_went_back_to_is_kept_however_many_follow_also_over_a_restart(
+    start, workspace: Path
+) -> None:
+    runtime = await start()
+    await updated(runtime, workspace, "two")
+    await runtime.operations.rollback("greet", ANN)
+    for number in range(KEPT_FOR_ROLLBACK + 2):
+        await updated(runtime, workspace, f"v{number}")
+    await runtime.close()
+    runtime = await start()
+    await updated(runtime, workspace, "latest")
+    (pinned,) = (row for row in past(runtime, "greet")["generations"] if row["pinned"] and row["number"] == "g3")
+    assert pinned["kept"]
+    await runtime.operations.rollback("greet", ANN, to="g3")
+    assert await says(runtime) == "one"
+
+
+async def test_versions_that_were_taken_back_never_drive_out_the_good_ones(start, workspace: Path) -> None:
+    runtime = await start()
+    first = runtime.table.active["greet"].name
+    await updated(runtime, workspace, "two")
+    for number in range(KEPT_FOR_ROLLBACK + 2):
+        await updated(runtime, workspace, f"bad {number}")
+        await runtime.operations.rollback("greet", ANN)
+        assert await says(runtime) == "two"
+    await runtime.close()
+    runtime = await start()
+    await runtime.operations.rollback("greet", ANN, to=first.short)
+    assert await says(runtime) == "one"
 
 
 async def test_history_tells_every_generation_over_restarts(start, workspace: Path) -> None:

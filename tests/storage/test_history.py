@@ -94,16 +94,20 @@ def test_what_served_is_told_latest_first_and_each_digest_once(history: History)
     assert serve(history, "a", "d1") == first
     history.record_generation("a", "1.0.0", "never served", DAY)
     serve(history, "b", "d1")
-    served = history.served(5)
+    served = history.served()
     assert [(version.number, version.digest) for version in served["a"]] == [(first, "d1"), (second, "d2")]
     assert len(served["b"]) == 1
-    assert [version.digest for version in history.served(1)["a"]] == ["d1"]
+    history.let_go("a", ["d1"])
+    assert [version.digest for version in history.served()["a"]] == ["d2"]
+    assert history.generations("a", 9)[-1].served_at, "that it served is not forgotten"
+    serve(history, "a", "d1")
+    assert [version.digest for version in history.served()["a"]] == ["d1", "d2"]
 
 
 def test_a_clock_that_goes_back_does_not_change_what_served_last(history: History) -> None:
     serve(history, "a", "d1")
     serve(history, "a", "d2", DAY - dt.timedelta(hours=1))
-    assert history.served(1)["a"][0].digest == "d2"
+    assert history.served()["a"][0].digest == "d2"
 
 
 def test_a_quarantine_outlives_a_restart_until_it_is_lifted(tmp_path: Path) -> None:

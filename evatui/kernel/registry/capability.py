@@ -11,15 +11,14 @@ from evatui.kernel.model.lifecycle import State, capability_state
 from evatui.kernel.registry.conduct import Conduct
 from evatui.kernel.registry.generation import Generation, GenerationId
 from evatui.kernel.registry.limiter import Limiter
+from evatui.kernel.registry.retention import Kept, retained
 from evatui.kernel.registry.rollout.rollout import Rollout
 from evatui.kernel.registry.rollout.trial import Trial
 from evatui.kernel.registry.ruling import Ruling
 from evatui.kernel.storage.history import Hold
 
-__all__ = ["KEPT_FOR_ROLLBACK", "Attempt", "Capability", "Kept", "Past", "Remembered"]
+__all__ = ["Attempt", "Capability", "Past", "Remembered"]
 
-KEPT_FOR_ROLLBACK = 6
-"""What serves, and five before it."""
 _KEPT_PAST = 20
 
 
@@ -38,20 +37,12 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """A version that served and can be brought back; the content store has it under ``digest``."""
-
-    name: GenerationId
-    version: str
-    digest: str
-
-
-@dataclass(frozen=True, slots=True)
 class Remembered:
     """What is known of an id from earlier runs."""
 
     hold: Hold | None = None
     kept: tuple[Kept, ...] = ()
+    pinned: str = ""
     quarantined: frozenset[str] = frozenset()
     deadly: frozenset[str] = frozenset()
 
@@ -71,7 +62,9 @@ class Capability:
     """``path`` is its manifest; ``candidate`` the newest sound version seen, served or not.
 
     ``again``: the version was refused for no fault of its own, and the next look tries it again.
-    ``kept``: what served, the latest first, each digest once, also what serves now; it outlives a restart.
+    ``kept``: what served, as `retained` has it, also what serves now; it outlives a restart.
+    ``outlived``: what was kept until a later one came, and is not let go of yet.
+    ``pinned``: the digest that a person went back to last.
     ``deadly``: digests of which runtimes died, while they were new.
     ``quarantined``: digests that the disk may hold without their being served, and `ABSENT` where it need not hold any.
     ``rollout``: the version that is tried out beside ``active``; ``trial``: ``active`` is new, and watched.
@@ -97,7 +90,9 @@ class Capability:
     disk_digest: str = ""
     unapplied: str = ""
     """``changed`` or ``missing``: how the disk stands where only what somebody orders is applied."""
-    kept: deque[Kept] = field(default_factory=deque)
+    kept: tuple[Kept, ...] = ()
+    outlived: list[Kept] = field(default_factory=list)
+    pinned: str = ""
     past: deque[Past] = field(default_factory=lambda: deque(maxlen=_KEPT_PAST))
     quarantined: set[str] = field(default_factory=set)
     deadly: frozenset[str] = frozenset()
@@ -151,6 +146,8 @@ class Capability:
 
     def keep(self, generation: Generation) -> None:
         """It goes into service, and can be brought back from now on."""
-        others = [kept for kept in self.kept if kept.digest != generation.digest]
-        served = Kept(generation.name, generation.manifest.version, generation.digest)
-        self.kept = deque([served, *others][:KEPT_FOR_ROLLBACK])
+        manifest = generation.manifest
+        new = Kept(generation.name, manifest.version, generation.digest, manifest.state_schema)
+        served = [new, *(kept for kept in self.kept if kept.digest != new.digest)]
+        self.kept = tuple(retained(served, self.quarantined, self.pinned))
+        self.outlived = [one for one in (*self.outlived, *served) if one not in self.kept and one.digest != new.digest]

@@ -12,10 +12,11 @@ from evatui.kernel.model.errors import ErrorKind, failure
 from evatui.kernel.model.manifest import Manifest
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.registry.accounts import Accounts
-from evatui.kernel.registry.capability import Capability, Kept
+from evatui.kernel.registry.capability import Capability
 from evatui.kernel.registry.diff import field_differences, file_differences
 from evatui.kernel.registry.generation import GenerationId
 from evatui.kernel.registry.line_diff import MAX_COMPARED, file_diffs
+from evatui.kernel.registry.retention import Kept
 from evatui.kernel.registry.text_diff import diff_text
 from evatui.kernel.storage.content_store import ContentLost, ContentStore
 from evatui.kernel.workspace.snapshot import Snapshot

@@ -98,6 +98,7 @@ class Entering:
             return Ended()
         if not order.by_hand:
             capability.quarantined.discard(ABSENT)
+        await self._keeping.let_go(capability)
         return Ended(name)
 
     def _move(self, order: Order, program: LoadedProgram, name: GenerationId, now: Ruling, beside: bool) -> Move:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence, Set
+import contextlib
+from collections.abc import Collection, Mapping, Set
 
 from evatui.kernel.admission.verdict import Candidate
 from evatui.kernel.model.call import Actor
 from evatui.kernel.model.clock import Clock, rfc3339
 from evatui.kernel.model.diagnostic import Reason
-from evatui.kernel.registry.capability import KEPT_FOR_ROLLBACK, Capability
+from evatui.kernel.model.errors import CallFailed
+from evatui.kernel.registry.capability import Capability, Remembered
 from evatui.kernel.registry.generation import GenerationId
+from evatui.kernel.registry.retention import Kept
 from evatui.kernel.storage.content_store import ContentStore
-from evatui.kernel.storage.history import History, Quarantine, Served
+from evatui.kernel.storage.database import StorageError
+from evatui.kernel.storage.history import History, Quarantine
 from evatui.kernel.storage.state_store import StateStore
 
 __all__ = ["Keeping"]
@@ -30,28 +34,39 @@ class Keeping:
     def keep(self, candidate: Candidate, name: GenerationId) -> int:
         """Blocking. So that it can be brought back; what is returned is for `withdraw`."""
         self._store.save(candidate.snapshot)
-        serving = self._history.serves(candidate.id, name.number, self._clock.now(), candidate.manifest.state_schema)
-        served = self._history.latest(candidate.id, KEPT_FOR_ROLLBACK + 1)
-        if outlived := served[KEPT_FOR_ROLLBACK:]:
-            self._store.let_go(one.digest for one in outlived)
-        if len(self._state.schemas(candidate.id)) > 1:
-            self._prune(candidate.id, served[:KEPT_FOR_ROLLBACK])
-        return serving
+        return self._history.serves(candidate.id, name.number, self._clock.now(), candidate.manifest.state_schema)
 
     def withdraw(self, serving: int) -> None:
         """Blocking. It never served: a restart must not take it for what did."""
         self._history.withdraw(serving)
 
-    def tidy(self) -> None:
-        """Blocking, at a start: lets go of what the last runtime had saved, and never brought into service."""
-        served = self._history.served(KEPT_FOR_ROLLBACK)
-        self._store.retain({one.digest for versions in served.values() for one in versions})
+    async def let_go(self, capability: Capability) -> None:
+        """Of what the version that serves now has outlived; where that fails, the next start does it."""
+        if capability.outlived:
+            outlived, capability.outlived = [one.digest for one in capability.outlived], []
+            with contextlib.suppress(StorageError, CallFailed):
+                await asyncio.to_thread(self._let_go, capability.id, outlived, capability.kept)
 
-    def _prune(self, capability_id: str, kept: Sequence[Served]) -> None:
+    def _let_go(self, capability_id: str, outlived: Collection[str], kept: Collection[Kept]) -> None:
         """State of a schema goes with the last version of it that can be brought back."""
+        self._history.let_go(capability_id, outlived)
+        self._store.let_go(outlived)
         schemas = [one.state_schema for one in kept if one.state_schema is not None]
         if len(schemas) == len(kept):
             self._state.prune(capability_id, schemas)
+
+    def tidy(self, remembered: Mapping[str, Remembered]) -> None:
+        """Blocking, at a start: lets go of what the last runtime had saved, and is not ``remembered``."""
+        for key, versions in self._history.served().items():
+            outlived = {one.digest for one in versions}.difference(one.digest for one in remembered[key].kept)
+            if outlived:
+                self._history.let_go(key, outlived)
+        self._store.retain({one.digest for known in remembered.values() for one in known.kept})
+
+    async def pin(self, capability: Capability, digest: str) -> None:
+        """A person goes back to this one: it is kept until somebody goes back to another."""
+        await asyncio.to_thread(self._history.pin, capability.id, digest)
+        capability.pinned = digest
 
     async def quarantine(
         self, capability: Capability, digests: Set[str], source: GenerationId | None, actor: Actor

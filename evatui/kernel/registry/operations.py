@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from evatui.kernel.model.call import Actor
+from evatui.kernel.model.call import KERNEL, Actor
 from evatui.kernel.model.clock import Clock
 from evatui.kernel.model.diagnostic import Diagnostic, Reason
 from evatui.kernel.model.errors import CallFailed, ErrorKind, failure
@@ -12,7 +12,7 @@ from evatui.kernel.model.lifecycle import State
 from evatui.kernel.model.manifest import Isolation
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.records.codes import Code, Outcome
-from evatui.kernel.registry.capability import Capability, Kept
+from evatui.kernel.registry.capability import Capability
 from evatui.kernel.registry.cut import sum_of
 from evatui.kernel.registry.generation import GenerationId
 from evatui.kernel.registry.keeping import Keeping
@@ -22,6 +22,7 @@ from evatui.kernel.registry.receipt import Receipt, Receipts, guard
 from evatui.kernel.registry.registry import Registry
 from evatui.kernel.registry.reload import Plan, Reloader
 from evatui.kernel.registry.restoring import Restoring, chosen, last_known_good
+from evatui.kernel.registry.retention import Kept
 from evatui.kernel.registry.rollout.canaries import Canaries
 from evatui.kernel.registry.warden import Warden
 from evatui.kernel.storage.history import ABSENT, History, Hold
@@ -129,6 +130,7 @@ class Operations:
         while a canary is tried out, that is what serves beside it. Raises ``Conflict`` with ``details.lost_keys``
         where it would not see what was stored since, but for ``lose_state``; ``PolicyDenied`` where it would reach
         further than it did. With ``own_state`` it finds what it stored itself, and nothing is carried over to it.
+        What a person goes back to is kept from then on, however many versions follow.
         """
         started = self._clock.monotonic()
         capability = self._remembered(capability_id)
@@ -144,11 +146,13 @@ class Operations:
         if not lose_state:
             await self._migrations.refuse_loss(capability, candidate, kept.name)
         guard(capability, if_generation)
-        before, held = frozenset(capability.quarantined), capability.hold
+        before, held, pinned = frozenset(capability.quarantined), capability.hold, capability.pinned
         # Before it is loaded, as a look at the disk may come in between; and never what comes back itself.
         tried_out = {capability.canary.digest} if capability.canary else set()
         bad_ones = ({bad, *before, *tried_out} if blame else before) - {candidate.digest}
         await self._keeping.quarantine(capability, bad_ones, source, actor)
+        if actor != KERNEL:
+            await self._keeping.pin(capability, candidate.digest)
         self._registry.capability(capability.id, candidate.path if gone else capability.path)
         try:
             name = await self._restoring.serve(
@@ -156,6 +160,7 @@ class Operations:
             )
         except CallFailed:
             capability.gone = gone
+            await self._keeping.pin(capability, pinned)
             await self._keeping.quarantine(capability, before, source, actor)
             raise
         if capability.hold is held:

@@ -7,7 +7,6 @@ before it leaves the old table object in place.
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Final
@@ -89,7 +88,8 @@ class Registry:
                 path,
                 self.journal.at(),
                 hold=known.hold,
-                kept=deque(known.kept),
+                kept=known.kept,
+                pinned=known.pinned,
                 quarantined=set(known.quarantined),
                 deadly=known.deadly,
             )

@@ -12,15 +12,16 @@ from evatui.kernel.model.diagnostic import Reason
 from evatui.kernel.model.errors import CallFailed, ErrorKind, failure
 from evatui.kernel.model.sandbox import SandboxFacts
 from evatui.kernel.records.codes import Code, Outcome
-from evatui.kernel.registry.capability import KEPT_FOR_ROLLBACK, Capability, Kept, Remembered
+from evatui.kernel.registry.capability import Capability, Remembered
 from evatui.kernel.registry.gate import Gate
 from evatui.kernel.registry.generation import GenerationId
 from evatui.kernel.registry.publisher import Publisher
 from evatui.kernel.registry.receipt import guard
 from evatui.kernel.registry.registry import Registry
 from evatui.kernel.registry.reload import Reloader
+from evatui.kernel.registry.retention import Kept, retained
 from evatui.kernel.storage.content_store import ContentLost, ContentStore
-from evatui.kernel.storage.history import ABSENT, History
+from evatui.kernel.storage.history import ABSENT, History, Served
 from evatui.kernel.workspace.layout import Layout
 
 __all__ = ["Restoring", "chosen", "last_known_good", "remembered"]
@@ -209,14 +210,12 @@ def _wants_its_last(capability: Capability, frozen: bool) -> bool:
 
 def remembered(history: History) -> dict[str, Remembered]:
     """Blocking. What earlier runs left behind, by id."""
-    holds, served, quarantines = history.holds(), history.served(KEPT_FOR_ROLLBACK), history.quarantines()
+    holds, served, quarantines, pins = history.holds(), history.served(), history.quarantines(), history.pins()
     return {
         key: Remembered(
             hold=holds.get(key),
-            kept=tuple(
-                Kept(GenerationId(one.generation_id, one.number), one.version, one.digest)
-                for one in served.get(key, ())
-            ),
+            kept=tuple(retained(map(_kept, served.get(key, ())), quarantines.get(key, ()), pins.get(key, ""))),
+            pinned=pins.get(key, ""),
             quarantined=frozenset(quarantines.get(key, ())),
             deadly=frozenset(
                 digest for digest, row in quarantines.get(key, {}).items() if row.reason == Reason.QUARANTINED
@@ -224,3 +223,7 @@ def remembered(history: History) -> dict[str, Remembered]:
         )
         for key in {*holds, *served, *quarantines}
     }
+
+
+def _kept(one: Served) -> Kept:
+    return Kept(GenerationId(one.generation_id, one.number), one.version, one.digest, one.state_schema)

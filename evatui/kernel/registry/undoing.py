@@ -10,12 +10,13 @@ from typing import Any, Final
 from evatui.kernel.model.call import Actor
 from evatui.kernel.model.errors import ErrorKind, failure
 from evatui.kernel.model.text import clean_line
-from evatui.kernel.registry.capability import Capability, Kept
+from evatui.kernel.registry.capability import Capability
 from evatui.kernel.registry.generation import GenerationId
 from evatui.kernel.registry.operations import Operations
 from evatui.kernel.registry.receipt import Receipt, guard
 from evatui.kernel.registry.registry import Registry
 from evatui.kernel.registry.restoring import Restoring
+from evatui.kernel.registry.retention import Kept
 from evatui.kernel.registry.rollout.orders import Rollouts
 from evatui.kernel.storage.history import Hold
 from evatui.kernel.storage.state_store import StateStore

@@ -140,8 +140,8 @@ class History:
             ).fetchone()
         return found[0] if found else None
 
-    def served(self, most: int) -> dict[str, list[Served]]:
-        """What served of each id, the latest first, each digest once, at most ``most`` of an id.
+    def served(self) -> dict[str, list[Served]]:
+        """What served of each id and was not let go of, the latest first, each digest once.
 
         In the order in which they went into service, whatever the clock said then.
         """
@@ -151,28 +151,32 @@ class History:
                 "SELECT capability_id, number, generation_id, version, digest, at, state_schema FROM ("
                 " SELECT g.capability_id, g.number, g.generation_id, g.version, g.digest, s.at, s.state_schema, s.seq,"
                 "  row_number() OVER (PARTITION BY g.capability_id, g.digest ORDER BY s.seq DESC) AS latest"
-                "  FROM servings AS s JOIN generations AS g ON g.number = s.generation"
+                "  FROM servings AS s JOIN generations AS g ON g.number = s.generation WHERE s.kept"
                 ") WHERE latest = 1 ORDER BY seq DESC"
             ):
-                versions = found.setdefault(capability_id, [])
-                if len(versions) < most:
-                    versions.append(Served(*fields))
+                found.setdefault(capability_id, []).append(Served(*fields))
         return found
 
-    def latest(self, capability_id: str, most: int) -> list[Served]:
-        """What served of one id, as `served` has it. Takes no longer where more served before."""
-        found: dict[str, Served] = {}
-        with self._database.reading() as rows:
-            for fields in rows.execute(
-                "SELECT number, generation_id, version, digest, at, state_schema"
-                " FROM servings AS s JOIN generations AS g ON g.number = s.generation"
-                " WHERE s.capability_id = ? ORDER BY s.seq DESC",
-                (capability_id,),
-            ):
-                found.setdefault(fields[3], Served(*fields))
-                if len(found) == most:
-                    break
-        return list(found.values())
+    def let_go(self, capability_id: str, digests: Iterable[str]) -> None:
+        """These versions cannot be brought back any more; that they served stays on record."""
+        with self._database.transaction() as rows:
+            rows.executemany(
+                "UPDATE servings SET kept = 0 WHERE generation IN"
+                " (SELECT number FROM generations WHERE capability_id = ? AND digest = ?)",
+                [(capability_id, digest) for digest in digests],
+            )
+
+    def pin(self, capability_id: str, digest: str) -> None:
+        """The version that a person went back to, instead of the one before; empty: none."""
+        with self._database.transaction() as rows:
+            rows.execute("DELETE FROM pins WHERE capability_id = ?", (capability_id,))
+            if digest:
+                rows.execute("INSERT INTO pins (capability_id, digest) VALUES (?, ?)", (capability_id, digest))
+
+    def pins(self) -> dict[str, str]:
+        """The digest by id."""
+        with self._database.transaction() as rows:
+            return dict(rows.execute("SELECT capability_id, digest FROM pins").fetchall())
 
     def generations(self, capability_id: str, most: int) -> list[Recorded]:
         """Of one id, the newest first."""

@@ -155,6 +155,21 @@ STATE: Final = (
         actor TEXT NOT NULL
     ) WITHOUT ROWID;
     """,
+    """
+    ALTER TABLE servings ADD COLUMN kept INTEGER NOT NULL DEFAULT 1;
+    UPDATE servings SET kept = 0 WHERE seq NOT IN (
+        SELECT seq FROM (
+            SELECT seq, dense_rank() OVER (PARTITION BY capability_id ORDER BY last DESC) AS place FROM (
+                SELECT s.seq, s.capability_id, max(s.seq) OVER (PARTITION BY s.capability_id, g.digest) AS last
+                FROM servings AS s JOIN generations AS g ON g.number = s.generation
+            )
+        ) WHERE place <= 6
+    );
+    CREATE TABLE pins (
+        capability_id TEXT PRIMARY KEY,
+        digest TEXT NOT NULL
+    ) WITHOUT ROWID;
+    """,
 )
 """Of ``state.db``. The step at index n leads from schema n to n + 1; a step that was published is never changed."""
 

@@ -201,11 +201,12 @@ class Canaries:
         generation = rollout.generation
         rollout.ending = True
         try:
-            await asyncio.to_thread(self._keep, generation)
+            serving = await asyncio.to_thread(self._keep, generation)
         finally:
             rollout.ending = False
         old, policy = capability.active, self._policy()
         if capability.rollout is not rollout or old is None or policy is None:
+            await asyncio.to_thread(self._keeping.withdraw, serving)
             raise failure(ErrorKind.CONFLICT, f"{generation.name.short} is not the canary of {capability.id} any more")
         registry, now = self._registry, self._clock.monotonic()
         registry.table = registry.table.with_active(generation)
@@ -217,13 +218,14 @@ class Canaries:
         tell_canary(registry.journal, "promoted", capability, generation, old, actor, why)
         registry.leaving.drain(capability, old, State.UNREGISTERED, actor, successor=generation)
 
-    def _keep(self, generation: Generation) -> None:
-        """Blocking. From now on it is new to everybody."""
-        self._keeping.keep(generation.candidate, generation.name)
+    def _keep(self, generation: Generation) -> int:
+        """Blocking. From now on it is new to everybody; what is returned is for `Keeping.withdraw`."""
+        serving = self._keeping.keep(generation.candidate, generation.name)
         policy, manifest = self._policy(), generation.manifest
         if policy is not None and manifest.reload.rollback_on_failure:
             window_s = policy.settings["rollback"]["window_s"]
             self._probations.enters(manifest.id, generation.digest, generation.name.number, window_s, new=True)
+        return serving
 
     def _take_back(self, capability: Capability, rollout: Rollout, actor: Actor, why: str) -> None:
         """Off it at once, and before any look at the disk it is in quarantine."""

@@ -12,11 +12,12 @@ from evatui.kernel.model.clock import Clock
 from evatui.kernel.model.diagnostic import Reason
 from evatui.kernel.model.errors import CallFailed
 from evatui.kernel.records.codes import Code, Outcome
-from evatui.kernel.registry.capability import Capability, Kept
+from evatui.kernel.registry.capability import Capability
 from evatui.kernel.registry.generation import Generation
 from evatui.kernel.registry.operations import Operations
 from evatui.kernel.registry.registry import Registry
 from evatui.kernel.registry.restoring import Restoring
+from evatui.kernel.registry.retention import Kept
 from evatui.kernel.registry.rollout.judge import Counts
 from evatui.kernel.registry.rollout.tally import Sample
 from evatui.kernel.registry.rollout.trial import Trial
