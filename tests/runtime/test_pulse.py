@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from evatui.control.queries import Queries
 from evatui.control.standing import marks
-from tests.runtime.conftest import call
+from tests.runtime.canary import events
+from tests.runtime.conftest import ANN, call
 from tests.support.workspaces import SCRIPT, save, write
 
 TOOL = "capabilities/tools/greet.lua"
@@ -35,6 +37,19 @@ async def test_an_unwell_generation_is_told_comes_last_and_goes_on(start, worksp
     assert [(event["id"], event["reason"]) for event in told] == [("greet", "health_failed"), ("greet", None)]
     assert told[0]["diagnostics"][0]["code"].startswith("EVA-5")
     assert greet.draining == []
+
+
+async def test_a_version_is_asked_itself_and_the_answer_says_which_it_was(start, workspace: Path) -> None:
+    """Were the one that serves asked in its place, a dead version would be taken for well."""
+    runtime = await start()
+    health, serving = Queries(runtime).answers["capability.health"], runtime.table.active["greet"].name.id
+    save(workspace, TOOL, SCRIPT.replace("{ok = true}\nend", "{ok = false}\nend"))
+    await runtime.reloader.run(explicit=True)
+    (told,) = events(runtime, "reload_failed")
+    assert (told["reason"], told["from_generation"]) == ("health_failed", serving)
+    assert told["generation"].startswith("greet@1.0.0+build.")
+    assert told["generation"] != serving
+    assert (await health({"id": "greet"}, ANN)).items() >= {"ok": True, "generation": serving, "error": None}.items()
 
 
 async def test_a_new_version_begins_well(start, workspace: Path) -> None:
