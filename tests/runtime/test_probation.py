@@ -19,9 +19,10 @@ from evatui.kernel.storage.probation_book import ProbationBook
 from tests.runtime.conftest import ANN, call, records
 from tests.runtime.hands import Hands
 from tests.support.programs import EVA
-from tests.support.workspaces import SCRIPT, save
+from tests.support.workspaces import SCRIPT, save, tool, write
 
 TOOL = "capabilities/tools/greet.lua"
+LATE = "function invoke(ctx, request) return {ok = true, result = {}} end"
 
 
 def serve(workspace: Path) -> subprocess.Popen[str]:
@@ -43,6 +44,7 @@ def die_twice(workspace: Path) -> None:
     serving = serve(workspace)
     try:
         save(workspace, TOOL, SCRIPT.replace("one", "two"))
+        write(workspace, tool("late", LATE))
         subprocess.run([*EVA, "capability", "reload"], cwd=workspace, check=True, capture_output=True, timeout=100)
     finally:
         kill(serving)
@@ -52,17 +54,22 @@ def die_twice(workspace: Path) -> None:
 async def test_a_version_that_two_runtimes_died_of_does_not_serve_until_somebody_tries_it(
     start, workspace: Path
 ) -> None:
+    """Neither one in the place of another, nor a first one that came to others which serve."""
     die_twice(workspace)
     runtime = await start()
     capability = runtime.registry.capabilities["greet"]
     assert (await call(runtime)).response.result["by"] == "one"
     assert (disk_status(capability), reason_of(capability)) == ("quarantined", "quarantined")
     assert "quarantined" in marks(capability)
-    (change,) = (await runtime.reloader.plan()).changes
-    assert [(found.code, found.reason) for found in change.diagnostics] == [("EVA-605", "quarantined")]
+    late = runtime.registry.capabilities["late"]
+    assert (late.active, disk_status(late), reason_of(late)) == (None, "quarantined", "quarantined")
+    for change in (await runtime.reloader.plan()).changes:
+        assert [(found.code, found.reason) for found in change.diagnostics] == [("EVA-605", "quarantined")]
     assert "capability.quarantined" in [row["code"] for row in await records(runtime, 20)]
     await runtime.operations.retry("greet", ANN)
+    await runtime.operations.retry("late", ANN)
     assert (await call(runtime)).response.result["by"] == "two"
+    assert (await call(runtime, "test.late", {})).response.ok
 
 
 # -- the rules ----------------------------------------------------------------------------------

@@ -40,7 +40,7 @@ EXAMPLE_CODES = (
         "EVA-605",
         Reason.QUARANTINED,
         "the runtime died twice in a row while the version on disk was new",
-        "Whatever ends the whole process cannot be counted by it: the version that came before serves instead.",
+        "Whatever ends the whole process cannot be counted by it: the one before it serves instead, if there is one.",
         "Change its files, or try the same ones again: eva capability retry ID",
     ),
 )

@@ -124,7 +124,8 @@ class Entering:
             given = self._gate.serves(candidate, now.policy, name, in_place=order.by_hand and not order.fresh)
             entry = _Entry(given, None if beside else self._keeping.keep(candidate, name))
             window_s = now.policy.settings["rollback"]["window_s"]
-            self._probations.enters(capability.id, candidate.digest, name.number, window_s, new=_replaces(order))
+            new = _is_new(order, self._gate.starting)
+            self._probations.enters(capability.id, candidate.digest, name.number, window_s, new=new)
         if not order.by_hand and not now.held and ABSENT in capability.quarantined:
             self._history.quarantine(capability.id, [], [ABSENT])
         return now, entry
@@ -137,10 +138,14 @@ class Entering:
             self._keeping.withdraw(entry.serving)
 
 
-def _replaces(order: Order) -> bool:
-    """Does it come new in the place of another one, that could serve again?"""
+def _is_new(order: Order, starting: bool) -> bool:
+    """Is it put on probation: in the place of another one, that could serve again, or among others that serve already?
+
+    What comes with all others at a start, and has none before it, would only leave nobody to serve.
+    """
     kept, digest = order.capability.kept, order.candidate.digest
-    if order.by_hand or not order.candidate.manifest.reload.rollback_on_failure or not kept:
+    if order.by_hand or not order.candidate.manifest.reload.rollback_on_failure:
         return False
     others = (one.digest for one in kept if one.digest != digest)
-    return kept[0].digest != digest and any(other not in order.capability.quarantined for other in others)
+    replaces = any(other not in order.capability.quarantined for other in others)
+    return (not kept or kept[0].digest != digest) and (replaces or not starting)

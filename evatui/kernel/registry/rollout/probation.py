@@ -28,7 +28,8 @@ class _Mark:
 
 
 class Probations:
-    """A version with none before it is never on probation: there would be nothing to serve in its place.
+    """A version with none before it, in whose place nothing could serve, is on probation only where it came while
+    others served: those can then serve without it.
 
     Times are on the monotonic clock. `load`, `enters`, `ended` are blocking and may raise `StorageError`: for worker
     threads.
@@ -55,7 +56,7 @@ class Probations:
         return guilty
 
     def enters(self, capability_id: str, digest: str, number: int, window_s: float, *, new: bool) -> None:
-        """It is about to go into service. ``new``: it never served alone, and another version did before it."""
+        """It is about to go into service. ``new``: it never served alone, and others could serve without it."""
         with self._writing:
             mark = self._marks.get(capability_id)
             if new or (mark is not None and mark.digest == digest):
