@@ -30,7 +30,7 @@ async def test_pause_stops_the_promotion_but_not_the_protection(start, workspace
         await runtime.rollouts.pause("greet", ANN)
     await runtime.rollouts.resume("greet", ANN)
     await until(lambda: greet(runtime).rollout is None)
-    assert await asked(runtime, "whoever") == "two"
+    assert await asked(runtime, "bob") == "two"  # whom it did not serve before
 
 
 async def test_promote_and_abort_by_hand_say_what_changed_places(start, workspace: Path) -> None:
