@@ -72,8 +72,16 @@ def suggestion(runtime: Runtime, command: str, params: Params, kind: ErrorKind) 
         ids = read_ids(params) or (read_text(params, "id") or "",)
         return meant_by_id(runtime, next((key for key in ids if key not in runtime.registry.capabilities), ""))
     if kind is ErrorKind.CONFLICT:
-        return f"eva capability inspect {clean_line(str(params.get('id', '')), 128)}".strip()
+        return _to_look_at(command, str(params.get("id", "")))
     return ""
+
+
+def _to_look_at(command: str, capability_id: str) -> str:
+    """What tells how things stand by now."""
+    if command == "capability.reload":
+        return "eva capability reload --dry-run"
+    of_one = capability_id and command.startswith(("capability.", "state."))
+    return f"eva capability inspect {clean_line(capability_id, 128)}" if of_one else ""
 
 
 def _there(runtime: Runtime) -> Iterator[Capability]:

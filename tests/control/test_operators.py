@@ -144,7 +144,7 @@ async def test_reload_plans_and_applies_by_digest(operator: Operator, workspace:
     assert {change["action"] for change in plan["changes"]} == {"unchanged"}
     with pytest.raises(CommandFailed) as failed:
         await operator.run("capability.reload", plan="0" * 64)
-    assert failed.value.kind is ErrorKind.CONFLICT
+    assert (failed.value.kind, failed.value.suggestion) == (ErrorKind.CONFLICT, "eva capability reload --dry-run")
     assert (await operator.run("capability.reload", plan=plan["plan_digest"]))["applied"]
 
 

@@ -52,6 +52,23 @@ async def test_a_rollback_that_is_undone_leaves_nobody_in_quarantine(start, work
     assert await asked(runtime) == "one"
 
 
+async def test_what_was_brought_back_where_nothing_served_is_out_of_service_again(start, workspace: Path) -> None:
+    runtime = await start()
+    await two_versions(runtime, workspace)
+    await order(runtime, "drain")
+    await order(runtime, "rollback")
+    assert await asked(runtime) == "two"
+    await undone(runtime, "draining it")
+    assert await asked(runtime) == "Unavailable"
+    await order(runtime, "enable")
+    (workspace / "capabilities/greet.yaml").unlink()
+    await runtime.reloader.run(actor=ANN, explicit=True)
+    await order(runtime, "rollback")
+    assert await asked(runtime) == "two"
+    await undone(runtime, "leaving it deleted, as the disk has it")
+    assert await asked(runtime) == "NotFound"
+
+
 @pytest.mark.parametrize(
     ("orders_", "by", "then"),
     [

@@ -18,7 +18,7 @@ from evatui.kernel.registry.registry import Registry
 from evatui.kernel.registry.restoring import Restoring
 from evatui.kernel.registry.retention import Kept
 from evatui.kernel.registry.rollout.orders import Rollouts
-from evatui.kernel.storage.history import Hold
+from evatui.kernel.storage.history import ABSENT, Hold
 from evatui.kernel.storage.state_store import StateStore
 
 __all__ = ["Undoing"]
@@ -155,6 +155,10 @@ class Undoing:
                 return _Inverse("aborting its canary", lambda: rollouts.abort(key, actor))
         if did.source == did.target:
             raise failure(ErrorKind.CONFLICT, f"the {did.action} of {key} changed nothing")
+        if did.source is None and done.hold is not None and capability.hold is None:
+            return self._held_as_before(done, capability, actor)
+        if did.source is None and ABSENT in capability.quarantined:
+            return _Inverse("leaving it deleted, as the disk has it", lambda: operations.retry(key, actor))
         if did.source is None:
             raise failure(ErrorKind.CONFLICT, f"the {did.action} of {key} cannot be undone: nothing served before it")
         source = did.source
