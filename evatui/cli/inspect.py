@@ -49,8 +49,18 @@ def _facts(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if isolation["in_force"]:
         yield "runs", f"{isolation['in_force'].replace('_', '-')}: {isolation['why']}"
     yield "on disk", f"{data['on_disk']['status']}, {data['path']}" + (f": {data['reason']}" if data["reason"] else "")
+    if canary := data.get("canary"):
+        yield "canary", _tried_out(canary)
     queued = f", {counters['queued']} queued" if counters["queued"] else ""
     yield "calls", f"{counters['calls']}, {counters['errors']} failed, {data['in_flight']} in flight{queued}"
+
+
+def _tried_out(canary: Mapping[str, Any]) -> str:
+    tried, beside = (f"{side['faults']} of {side['samples']} failed" for side in (canary["canary"], canary["baseline"]))
+    left = canary["seconds_left"]
+    when = "" if left is None else f", {left:.0f} s left, then {canary['on_insufficient_data']}"
+    counts = f"{canary['verdict']}, {tried}, {beside} beside it"
+    return f"{canary['number']} takes {canary['takes']}: {counts}; {canary['phase']}{when}"
 
 
 def _permissions(screen: Screen, explained: Mapping[str, Any]) -> None:

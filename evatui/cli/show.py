@@ -250,7 +250,8 @@ def show_diagnostics(screen: Screen, diagnostics: Sequence[Mapping[str, Any]]) -
 
 def show_receipt(screen: Screen, data: Mapping[str, Any]) -> None:
     way = " → ".join(str(data[key]) for key in ("from", "to") if data.get(key))
-    screen.line(f"{data['action']} {data['id']}: {way}  ({data.get('duration_ms', 0)} ms)")
+    what = f"{data['action']} {data['id']}" + (f": {way}" if way else "")
+    screen.line(f"{what}  ({data.get('duration_ms', 0)} ms)")
     if note := data.get("note"):
         screen.line(note, "yellow")
     if data.get("cut"):

@@ -21,7 +21,7 @@ Told = Mapping[str, Any]
 
 _DISK = {
     "same": "which is what the disk holds",
-    "changed": "and the disk holds another version, which has not gone into service",
+    "changed": "and the disk holds another version, which does not serve in its place",
     "rejected": "since what the disk holds is refused",
     "held": "since what the disk holds waits",
     "quarantined": "since what the disk holds was rolled back",

@@ -70,6 +70,8 @@ def suggestion(runtime: Runtime, command: str, params: Params, kind: ErrorKind) 
         if command == "capability.route":
             return meant_by_name(runtime, read_needed(params, "name"))
         ids = read_ids(params) or (read_text(params, "id") or "",)
+        if command == "capability.rollback" and ids[0] in runtime.registry.capabilities:
+            return f"eva capability history {clean_line(ids[0], 128)}"
         return meant_by_id(runtime, next((key for key in ids if key not in runtime.registry.capabilities), ""))
     if kind is ErrorKind.CONFLICT:
         return _to_look_at(command, str(params.get("id", "")))

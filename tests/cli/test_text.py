@@ -109,6 +109,11 @@ def inspected(word: str = "x", taken: bool = False) -> dict[str, Any]:
             {"number": "g1", "version": word, "state": "Active", "since": "t", "digest": "d" * 64, "restorable": False}
         ],
         "digests": {word: "e" * 64},
+        "canary": {
+            "number": "g2", "phase": "paused", "verdict": "inconclusive", "takes": word, "seconds_left": 61.4,
+            "on_insufficient_data": "hold",
+            "canary": {"faults": 1, "samples": 20}, "baseline": {"faults": 0, "samples": 9},
+        },
     }  # fmt: skip
 
 
@@ -118,6 +123,8 @@ def test_inspect_says_of_each_permission_which_grant_gave_it_or_which_rule_took_
     assert "timeout_ms  30000  20000     20000    p.yaml:9" in given
     assert "+ widened  network.hosts  –       p.yaml" in given
     assert "◌ waits for approval since t" in given
+    counts = "inconclusive, 1 of 20 failed, 0 of 9 failed beside it; paused, 61 s left, then hold"
+    assert f"canary    g2 takes p.yaml: {counts}" in given
     taken = eva("capability", "inspect", "x", capability__inspect=inspected("p.yaml", taken=True)).out
     assert "✗  network.hosts  p.yaml  denied: p.yaml:4" in taken
 

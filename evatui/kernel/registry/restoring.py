@@ -194,8 +194,10 @@ def chosen(capability: Capability, to: str | None) -> Kept:
         if to in (kept.name.id, kept.name.short):
             return kept
     known = ", ".join(kept.name.short for kept in candidates) or "none"
-    which = "generation that was not rolled back, --to names one" if to is None and candidates else "such generation"
-    raise failure(ErrorKind.NOT_FOUND, f"{capability.id} has no {which} to go back to; kept: {known}")
+    told = f"has no such generation to go back to; kept: {known}"
+    if to is None and candidates:
+        told = f"has no other version that was not rolled back; --to goes back to one all the same: {known}"
+    raise failure(ErrorKind.NOT_FOUND, f"{capability.id} {told}")
 
 
 def _wants_its_last(capability: Capability, frozen: bool) -> bool:
