@@ -142,11 +142,12 @@ def show_difference(screen: Screen, data: Mapping[str, Any]) -> None:
 
 def show_history(screen: Screen, data: Mapping[str, Any]) -> None:
     columns = ("STATE", "GENERATION", "VERSION", "LAST SERVED", "DIGEST", "")
-    screen.table(columns, [_generation(row) for row in data["generations"]])
+    serving = {row["digest"] for row in data["generations"] if row["state"] == State.ACTIVE}
+    screen.table(columns, [_generation(row, row["digest"] in serving) for row in data["generations"]])
 
 
-def _generation(row: Mapping[str, Any]) -> tuple[str | Text, ...]:
-    kept = "can be gone back to" if row["kept"] and row["state"] != State.ACTIVE else ""
+def _generation(row: Mapping[str, Any], serves: bool) -> tuple[str | Text, ...]:
+    kept = "can be gone back to" if row["kept"] and not serves else ""
     pinned = "pinned" if row["pinned"] else ""
     said = ", ".join(filter(None, ("rolled back" if row["quarantined"] else "", kept, pinned)))
     served = row["served_at"] or "never"

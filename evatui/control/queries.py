@@ -88,7 +88,7 @@ class Queries:
     async def _diff(self, params: Params, actor: Actor) -> dict[str, Any]:
         capability = known(self._runtime, read_needed(params, "id"))
         old, new = read_text(params, "old"), read_text(params, "new")
-        return await compared(self._runtime.store, capability, old, new, self._runtime.accounts)
+        return await compared(self._runtime.keeping, capability, old, new, self._runtime.accounts)
 
     async def _why(self, params: Params, actor: Actor) -> dict[str, Any]:
         return await told(self._runtime, read_needed(params, "what"))

@@ -211,6 +211,25 @@ async def test_only_so_many_versions_are_kept(start, workspace: Path) -> None:
         assert rows.execute("SELECT count(*) FROM closures").fetchone() == (KEPT_FOR_ROLLBACK,)
 
 
+async def test_any_generation_of_the_same_bytes_names_them(start, workspace: Path) -> None:
+    runtime = await start()
+    await updated(runtime, workspace, "two")
+    await runtime.operations.rollback("greet", ANN)
+    await updated(runtime, workspace, "three")
+    capability = runtime.registry.capabilities["greet"]
+    assert [kept.name.short for kept in capability.kept] == ["g4", "g3", "g2"]
+    told = await compared(runtime.keeping, capability, "g1", None, runtime.accounts)
+    assert [file["path"] for file in told["files"]] == [SCRIPT_FILE]
+    await runtime.operations.rollback("greet", ANN, to="g1")
+    assert await says(runtime) == "one"
+    for to in ("g1", "g3"):
+        with pytest.raises(CallFailed, match=f"the version of {to} is what greet serves now") as refused:
+            await runtime.operations.rollback("greet", ANN, to=to)
+        assert refused.value.error.kind is ErrorKind.CONFLICT
+    with pytest.raises(CallFailed, match="no such generation"):
+        await runtime.operations.rollback("greet", ANN, to="g99")
+
+
 async def test_what_a_person_went_back_to_is_kept_however_many_follow_also_over_a_restart(
     start, workspace: Path
 ) -> None:
@@ -263,7 +282,7 @@ async def test_two_generations_are_compared_over_a_restart_and_with_the_disk(sta
     await runtime.close()
     runtime = await start()
     capability = runtime.registry.capabilities["greet"]
-    told = await compared(runtime.store, capability, None, None, runtime.accounts)
+    told = await compared(runtime.keeping, capability, None, None, runtime.accounts)
     assert (told["from"], told["to"]) == ("g1", "g2")
     assert [file["path"] for file in told["files"]] == [SCRIPT_FILE]
     assert '-  return {ok = true, result = {text = "hello " .. request.payload.name, by = "one"}}' in told["text"]
@@ -271,8 +290,8 @@ async def test_two_generations_are_compared_over_a_restart_and_with_the_disk(sta
     save(workspace, MANIFEST_FILE, manifest + "permissions: {fs: {read: [workspace]}}\n")
     await runtime.operations.disable("greet", ANN)
     await runtime.reloader.run(explicit=True)
-    told = await compared(runtime.store, capability, "g1", "disk", runtime.accounts)
+    told = await compared(runtime.keeping, capability, "g1", "disk", runtime.accounts)
     assert [(change["path"], change["change"]) for change in told["permissions"]] == [("fs.read", "widened")]
     assert {field["path"] for field in told["fields"]} == {"permissions.fs.read"}
     with pytest.raises(CallFailed, match="kept: g2, g1"):
-        await compared(runtime.store, capability, "g9", None, runtime.accounts)
+        await compared(runtime.keeping, capability, "g9", None, runtime.accounts)

@@ -15,10 +15,11 @@ from evatui.kernel.registry.accounts import Accounts
 from evatui.kernel.registry.capability import Capability
 from evatui.kernel.registry.diff import field_differences, file_differences
 from evatui.kernel.registry.generation import GenerationId
+from evatui.kernel.registry.keeping import Keeping
 from evatui.kernel.registry.line_diff import MAX_COMPARED, file_diffs
 from evatui.kernel.registry.retention import Kept
 from evatui.kernel.registry.text_diff import diff_text
-from evatui.kernel.storage.content_store import ContentLost, ContentStore
+from evatui.kernel.storage.content_store import ContentLost
 from evatui.kernel.workspace.snapshot import Snapshot
 
 __all__ = ["DISK", "compared"]
@@ -36,7 +37,7 @@ class _Version:
 
 
 async def compared(
-    store: ContentStore, capability: Capability, old: str | None, new: str | None, accounts: Accounts
+    keeping: Keeping, capability: Capability, old: str | None, new: str | None, accounts: Accounts
 ) -> dict[str, Any]:
     """``{id, from, to, fields, files, permissions, text, lines, account}``: by default what served before against what
     serves.
@@ -47,8 +48,8 @@ async def compared(
     ``NotFound`` for one that is not kept, ``Conflict`` for one that cannot be read any more.
     """
     kept = list(capability.kept)
-    after = await _version(store, capability, kept, new or _default(capability, kept, 0))
-    before = await _version(store, capability, kept, old or _default(capability, kept, 1))
+    after = await _version(keeping, capability, new or _default(capability, kept, 0))
+    before = await _version(keeping, capability, old or _default(capability, kept, 1))
     told = await asyncio.to_thread(_told, before, after)
     return {"id": capability.id, **told, "account": accounts.of(after.generation)}
 
@@ -77,7 +78,7 @@ def _default(capability: Capability, kept: list[Kept], position: int) -> str:
     return kept[position].name.id
 
 
-async def _version(store: ContentStore, capability: Capability, kept: list[Kept], wanted: str) -> _Version:
+async def _version(keeping: Keeping, capability: Capability, wanted: str) -> _Version:
     if wanted == DISK:
         if capability.candidate is None:
             raise failure(ErrorKind.NOT_FOUND, f"the disk holds no sound version of {capability.id}")
@@ -90,16 +91,16 @@ async def _version(store: ContentStore, capability: Capability, kept: list[Kept]
     held, waiting = capability.held, capability.candidate
     if held is not None and held.name is not None and waiting is not None and _is(held.name, wanted):
         return _Version(held.name.short, waiting.snapshot, waiting.manifest, held.name.id)
-    for one in kept:
-        if _is(one.name, wanted):
-            return await asyncio.to_thread(_kept, store, capability, one)
-    known = ", ".join(one.name.short for one in kept) or "none"
+    kept = await keeping.named(capability, wanted)
+    if kept is not None:
+        return await asyncio.to_thread(_kept, keeping, capability, kept)
+    known = ", ".join(one.name.short for one in capability.kept) or "none"
     raise failure(ErrorKind.NOT_FOUND, f"{capability.id} has no {clean_line(wanted, 160)}; kept: {known}")
 
 
-def _kept(store: ContentStore, capability: Capability, kept: Kept) -> _Version:
+def _kept(keeping: Keeping, capability: Capability, kept: Kept) -> _Version:
     try:
-        snapshot = store.load(kept.digest)
+        snapshot = keeping.load(kept)
     except ContentLost as lost:
         raise failure(ErrorKind.CONFLICT, f"{kept.name.short} of {capability.id} cannot be read: {lost}") from None
     manifest = read_manifest(snapshot.document).manifest if snapshot.document is not None else None

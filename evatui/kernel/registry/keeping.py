@@ -18,6 +18,7 @@ from evatui.kernel.storage.content_store import ContentStore
 from evatui.kernel.storage.database import StorageError
 from evatui.kernel.storage.history import History, Quarantine
 from evatui.kernel.storage.state_store import StateStore
+from evatui.kernel.workspace.snapshot import Snapshot
 
 __all__ = ["Keeping"]
 
@@ -35,6 +36,19 @@ class Keeping:
         """Blocking. So that it can be brought back; what is returned is for `withdraw`."""
         self._store.save(candidate.snapshot)
         return self._history.serves(candidate.id, name.number, self._clock.now(), candidate.manifest.state_schema)
+
+    async def named(self, capability: Capability, name: str) -> Kept | None:
+        """What is kept of the generation with this id or number: several may have been of the same bytes."""
+        for kept in capability.kept:
+            if name in (kept.name.id, kept.name.short):
+                return kept
+        found = await asyncio.to_thread(self._history.named, name)
+        digest = found[1].digest if found is not None and found[0] == capability.id else None
+        return next((kept for kept in capability.kept if kept.digest == digest), None)
+
+    def load(self, kept: Kept) -> Snapshot:
+        """Blocking. Raises `ContentLost`."""
+        return self._store.load(kept.digest)
 
     def withdraw(self, serving: int) -> None:
         """Blocking. It never served: a restart must not take it for what did."""

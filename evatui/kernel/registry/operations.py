@@ -139,7 +139,7 @@ class Operations:
             tried = await self._canaries.abort(capability, actor)
             note = "its canary was aborted; what served beside it serves everybody"
             return self._receipt(capability, "rollback", tried, _name(capability), actor, started, note=note)
-        kept = chosen(capability, to)
+        kept = chosen(capability, to, await self._keeping.named(capability, to) if to is not None else None)
         source, gone = _name(capability), capability.gone
         bad = capability.active.digest if capability.active else ABSENT if gone else capability.disk_digest
         candidate = await self._restoring.admitted(capability, kept)

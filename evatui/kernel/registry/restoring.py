@@ -11,6 +11,7 @@ from evatui.kernel.model.call import KERNEL, Actor
 from evatui.kernel.model.diagnostic import Reason
 from evatui.kernel.model.errors import CallFailed, ErrorKind, failure
 from evatui.kernel.model.sandbox import SandboxFacts
+from evatui.kernel.model.text import clean_line
 from evatui.kernel.records.codes import Code, Outcome
 from evatui.kernel.registry.capability import Capability, Remembered
 from evatui.kernel.registry.gate import Gate
@@ -182,17 +183,20 @@ def last_known_good(capability: Capability) -> Kept | None:
     return next((kept for kept in capability.kept if kept.digest not in capability.quarantined), None)
 
 
-def chosen(capability: Capability, to: str | None) -> Kept:
-    """The version to go back to; raises `CallFailed` ``NotFound`` where there is none."""
+def chosen(capability: Capability, to: str | None, named: Kept | None) -> Kept:
+    """The version to go back to: what is kept of the generation ``to``, else the latest that was never rolled back.
+
+    Raises `CallFailed`: ``NotFound`` where there is none, ``Conflict`` where it serves already.
+    """
     serving = capability.active.digest if capability.active else None
     candidates = [kept for kept in capability.kept if kept.digest != serving]
     if to is None:
-        for kept in candidates:
-            if kept.digest not in capability.quarantined:
-                return kept
-    for kept in candidates:
-        if to in (kept.name.id, kept.name.short):
-            return kept
+        named = next((kept for kept in candidates if kept.digest not in capability.quarantined), None)
+    if named is not None and named.digest != serving:
+        return named
+    if named is not None:
+        message = f"the version of {clean_line(str(to), 160)} is what {capability.id} serves now"
+        raise failure(ErrorKind.CONFLICT, message)
     known = ", ".join(kept.name.short for kept in candidates) or "none"
     told = f"has no such generation to go back to; kept: {known}"
     if to is None and candidates:
