@@ -155,7 +155,7 @@ def _shares(capability: Capability) -> dict[str, str]:
 
 
 def generation_rows(capability: Capability) -> list[GenerationRow]:
-    """What serves, what drains, and what ended, newest first, each once, at most 20.
+    """What serves, drains or ended in this run, newest first, then what else a rollback can bring back, each once.
 
     One that came back is there as what it is now, not also as what it was before.
     """
@@ -190,10 +190,22 @@ def generation_rows(capability: Capability) -> list[GenerationRow]:
         )
         for past in reversed(capability.past)
     ]
+    rows += [
+        GenerationRow(
+            id=kept.name.id,
+            number=kept.name.short,
+            version=kept.version,
+            state=State.UNREGISTERED,
+            since=kept.at,
+            digest=kept.digest,
+            restorable=kept.name.id in restorable,
+        )
+        for kept in capability.kept
+    ]
     once: dict[str, GenerationRow] = {}
     for row in rows:
         once.setdefault(row.id, row)
-    return list(once.values())[:20]
+    return list(once.values())
 
 
 def transition_row(edge: Edge) -> Transition:

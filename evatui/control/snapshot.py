@@ -201,7 +201,7 @@ class CapabilityRow:
     before: tuple[str, ...] = ()
     """Names that it answers before others."""
     generations: tuple[GenerationRow, ...] = ()
-    """Newest first, at most 20."""
+    """Newest first; those of earlier runs only where a rollback can bring them back."""
     trail: tuple[Transition, ...] = ()
     """Its own last transitions, oldest first, at most 12."""
 

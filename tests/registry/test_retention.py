@@ -12,7 +12,7 @@ DIGESTS = st.lists(st.integers(0, 60).map(str), unique=True, max_size=40)
 
 
 def version(digest: str) -> Kept:
-    return Kept(GenerationId(f"a@1.0.0+build.20260102.{digest}", int(digest)), "1.0.0", digest)
+    return Kept(GenerationId(f"a@1.0.0+build.20260102.{digest}", int(digest)), "1.0.0", digest, "2026-01-02T00:00:00Z")
 
 
 @given(DIGESTS, st.sets(st.integers(0, 60).map(str)), st.integers(0, 60).map(str))

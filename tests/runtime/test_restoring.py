@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from evatui.control.capability_rows import generation_rows
 from evatui.control.past import past
 from evatui.kernel.model.errors import CallFailed, ErrorKind
 from evatui.kernel.model.lifecycle import State
@@ -91,6 +92,12 @@ async def test_a_version_of_an_earlier_run_can_be_gone_back_to(start, workspace:
     await updated(runtime, workspace, "three")
     await runtime.close()
     runtime = await start()
+    rows = generation_rows(runtime.registry.capabilities["greet"])
+    assert [(row.number, row.version, row.restorable) for row in rows] == [
+        ("g3", "1.0.0", False),
+        ("g2", "1.0.0", True),
+        ("g1", "1.0.0", True),
+    ], "a console offers them as well"
     await runtime.operations.rollback("greet", ANN, to=first.short)
     assert await says(runtime) == "one"
 

@@ -147,7 +147,7 @@ class Capability:
     def keep(self, generation: Generation) -> None:
         """It goes into service, and can be brought back from now on."""
         manifest = generation.manifest
-        new = Kept(generation.name, manifest.version, generation.digest, manifest.state_schema)
+        new = Kept(generation.name, manifest.version, generation.digest, generation.since, manifest.state_schema)
         served = [new, *(kept for kept in self.kept if kept.digest != new.digest)]
         self.kept = tuple(retained(served, self.quarantined, self.pinned))
         self.outlived = [one for one in (*self.outlived, *served) if one not in self.kept and one.digest != new.digest]

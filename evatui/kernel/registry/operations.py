@@ -224,7 +224,7 @@ class Operations:
         active = capability.active
         if active is None or active.program.isolation is Isolation.IN_PROCESS:
             return ""
-        kept = Kept(active.name, active.manifest.version, active.digest)
+        kept = Kept(active.name, active.manifest.version, active.digest, active.since)
         candidate = await self._restoring.admitted(capability, kept)
         if candidate.isolation is Isolation.PROCESS:
             return ""

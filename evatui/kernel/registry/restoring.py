@@ -232,4 +232,4 @@ def remembered(history: History) -> dict[str, Remembered]:
 
 
 def _kept(one: Served) -> Kept:
-    return Kept(GenerationId(one.generation_id, one.number), one.version, one.digest, one.state_schema)
+    return Kept(GenerationId(one.generation_id, one.number), one.version, one.digest, one.at, one.state_schema)

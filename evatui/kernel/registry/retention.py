@@ -16,7 +16,7 @@ KEPT_FOR_ROLLBACK: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A version that served and can be brought back; the content store has it under ``digest``.
+    """A version that served, last from ``at`` on, and can be brought back; the content store has it under ``digest``.
 
     ``state_schema`` is that of its state, None where that is not known.
     """
@@ -24,6 +24,7 @@ class Kept:
     name: GenerationId
     version: str
     digest: str
+    at: str
     state_schema: int | None = None
 
 
