@@ -161,8 +161,8 @@ class History:
         """These versions cannot be brought back any more; that they served stays on record."""
         with self._database.transaction() as rows:
             rows.executemany(
-                "UPDATE servings SET kept = 0 WHERE generation IN"
-                " (SELECT number FROM generations WHERE capability_id = ? AND digest = ?)",
+                "UPDATE servings SET kept = 0 WHERE capability_id = ? AND kept"
+                " AND (SELECT digest FROM generations WHERE number = generation) = ?",
                 [(capability_id, digest) for digest in digests],
             )
 

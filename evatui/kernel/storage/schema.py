@@ -170,6 +170,9 @@ STATE: Final = (
         digest TEXT NOT NULL
     ) WITHOUT ROWID;
     """,
+    """
+    CREATE INDEX servings_kept ON servings (capability_id, seq) WHERE kept;
+    """,
 )
 """Of ``state.db``. The step at index n leads from schema n to n + 1; a step that was published is never changed."""
 
