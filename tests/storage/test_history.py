@@ -10,6 +10,7 @@ import pytest
 
 from evatui.kernel.storage.database import Database
 from evatui.kernel.storage.history import ABSENT, History, Hold, Quarantine
+from evatui.kernel.storage.schema import STATE
 
 DAY = dt.datetime(2026, 1, 2, 23, 59, tzinfo=dt.UTC)
 
@@ -102,6 +103,20 @@ def test_what_served_is_told_latest_first_and_each_digest_once(history: History)
     assert history.generations("a", 9)[-1].served_at, "that it served is not forgotten"
     serve(history, "a", "d1")
     assert [version.digest for version in history.served()["a"]] == ["d1", "d2"]
+
+
+def test_what_an_earlier_version_of_the_database_kept_is_kept(tmp_path: Path) -> None:
+    before = next(at for at, step in enumerate(STATE) if "ADD COLUMN kept" in step)
+    old = Database(tmp_path / "state.db", STATE[:before])
+    history = History(old)
+    numbers = [history.record_generation("a", "1.0.0", f"d{n}", DAY).number for n in range(9)]
+    with old.transaction() as rows:
+        served = [("a", number, "t") for number in (*numbers, numbers[1])]
+        rows.executemany("INSERT INTO servings (capability_id, generation, at) VALUES (?, ?, ?)", served)
+    old.close()
+    database = Database(tmp_path / "state.db")
+    assert [one.digest for one in History(database).served()["a"]] == ["d1", "d8", "d7", "d6", "d5", "d4"]
+    database.close()
 
 
 def test_a_clock_that_goes_back_does_not_change_what_served_last(history: History) -> None:
