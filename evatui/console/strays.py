@@ -15,9 +15,9 @@ _OUT, _ERR = 1, 2
 
 @contextmanager
 def kept_off_the_screen(file: Path | None) -> Iterator[None]:
-    """Meanwhile the terminal is ``sys.__stderr__`` alone, where Textual draws; what else is written to the standard
-    streams goes to ``file``, or nowhere."""
-    drawn_on = sys.__stderr__
+    """Meanwhile the terminal is ``sys.__stderr__``, where Textual draws, and ``sys.__stdout__``, of which it asks how
+    large that is; what else is written to the standard streams goes to ``file``, or nowhere."""
+    drawn_on, asked = sys.__stderr__, sys.__stdout__
     if drawn_on is None or not drawn_on.isatty():
         yield
         return
@@ -29,11 +29,11 @@ def kept_off_the_screen(file: Path | None) -> Iterator[None]:
     for number in streams:
         os.dup2(sink, number)
     os.close(sink)
-    vars(sys)["__stderr__"] = screen  # declared final; Textual asks for it when it starts
+    vars(sys).update(__stderr__=screen, __stdout__=screen)  # declared final
     try:
         yield
     finally:
-        vars(sys)["__stderr__"] = drawn_on
+        vars(sys).update(__stderr__=drawn_on, __stdout__=asked)
         for number, kept in before.items():
             os.dup2(kept, number)
             os.close(kept)

@@ -32,8 +32,7 @@ class Terminal:
         controlling: bool = True,
     ) -> None:
         self.master, self.slave = os.openpty()
-        columns, rows = size
-        fcntl.ioctl(self.slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        self.resize(*size)
         self.modes = termios.tcgetattr(self.slave)
         self.drawn = bytearray()
         self.process = subprocess.Popen(
@@ -46,6 +45,9 @@ class Terminal:
             cwd=ROOT,
             env={**os.environ, "TERM": "xterm-256color", "PYTHONPATH": str(ROOT), **(env or {})},
         )
+
+    def resize(self, columns: int, rows: int) -> None:
+        fcntl.ioctl(self.slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
     def _take_terminal(self) -> None:
         fcntl.ioctl(0, termios.TIOCSCTTY, 0)

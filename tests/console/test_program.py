@@ -236,3 +236,13 @@ def test_what_is_written_past_the_screen_is_kept_off_it_and_in_a_file(tmp_path: 
         assert "a library is chattyanother complains" in strays.read_text()
     finally:
         terminal.close()
+
+
+def test_it_is_as_large_as_its_terminal_and_stays_so(tmp_path: Path) -> None:
+    terminal = Terminal("-c", _LOUD, str(tmp_path / "marks"), "0", "quiet", str(tmp_path / "strays"), size=(150, 50))
+    try:
+        terminal.read_until("\x1b[50;")
+        terminal.resize(130, 61)
+        terminal.read_until("\x1b[61;")
+    finally:
+        terminal.close()
