@@ -161,6 +161,20 @@ async def test_what_is_said_is_watched_filtered_stopped_and_logged(console: Open
         assert it.operator.sent("hardware.log")[1:] == [{"key": "sim:scale", "off": True}]
 
 
+async def test_how_much_was_said_and_lost_stands_still_while_the_rest_goes_by(console: OpenConsole) -> None:
+    online = device("sim:scale", logical_id="scale", state="online", reason="", fix="", simulated=True)
+    heard = [{**HEARD[0], "seq": number} for number in range(1, 60)]
+    answers = {"hardware.list": {"devices": [online], "sources": []}, "hardware.monitor": {**SAID, "heard": heard}}
+    async with console(answers=answers, view=View.DEVICES, size=(80, 24)) as it:
+        await it.settle()
+        await it.press("enter", "3")
+        async with asyncio.timeout(60):
+            while not it.app.screen.query_one(".body").scroll_offset.y:
+                await it.pilot.pause(0.02)
+        for told in ("3 Monitor", "← 600 B", "3 discarded", "L log"):
+            assert told in it.screen
+
+
 async def test_what_mends_a_device_is_copied_and_never_run(console: OpenConsole) -> None:
     async with console(answers={"hardware.list": DATA}, view=View.DEVICES, size=(80, 24)) as it:
         await it.settle()

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from enum import StrEnum
 
 from textual import events
+from textual.widget import Widget
 
 from evatui.console.screens.dialog import Dialog, choices
 from evatui.console.view.devices import DeviceRow, device_tab
 from evatui.console.view.ink import EMPTY, Ink, Line, line, plain
-from evatui.console.view.monitor import Monitor, monitor_lines
+from evatui.console.view.monitor import Monitor, monitor_head, monitor_lines
 from evatui.console.view.sent import Sent
 from evatui.console.widgets.lines import Lines
 
@@ -35,6 +36,7 @@ class DeviceScreen(Dialog[None]):
     """``current`` is the device as it is known now, ``ask`` sends a command. What is said is asked for as long as one
     looks at it."""
 
+    rows_around = 14
     confirm_keys = ("C",)
     cancel_keys = ("escape", "q", "enter")
 
@@ -56,12 +58,16 @@ class DeviceScreen(Dialog[None]):
         self.set_interval(_ASKED_S, self._look)
 
     def _lines(self, width: int) -> list[Line]:
-        tabs = [(f" {number} {tab} ", Ink.LIT if tab is self._tab else Ink.DIM) for number, tab in enumerate(_TABS, 1)]
         if self._tab is Tab.MONITOR:
-            told = monitor_lines(self.monitor, width, self.app.look)
-        else:
-            told = device_tab(self._device, self._tab, width, self.app.look)
-        return [line(*tabs), EMPTY, *told]
+            return monitor_lines(self.monitor, width, self.app.look)
+        return device_tab(self._device, self._tab, width, self.app.look)
+
+    def _head(self, width: int) -> list[Line]:
+        tabs = [(f" {number} {tab} ", Ink.LIT if tab is self._tab else Ink.DIM) for number, tab in enumerate(_TABS, 1)]
+        return [line(*tabs), *(monitor_head(self.monitor) if self._tab is Tab.MONITOR else ())]
+
+    def body(self) -> Sequence[Widget]:
+        return (Lines(self._head, classes="head"), *super().body())
 
     def _look(self) -> None:
         self._device = self._current(self._device.key) or self._device
@@ -85,6 +91,7 @@ class DeviceScreen(Dialog[None]):
         body = self.query_one(".body", Lines)
         at_end = body.scroll_offset.y >= body.max_scroll_y
         body.ask_again()
+        self.query_one(".head", Lines).ask_again()
         if self._tab is Tab.MONITOR and at_end and self.monitor.paused is None:
             self.call_after_refresh(body.scroll_end, animate=False)
 
@@ -92,7 +99,7 @@ class DeviceScreen(Dialog[None]):
         if self._tab is Tab.FIX and self._device.fix:
             text = self._device.fix
         else:
-            text = "\n".join(plain(row).rstrip() for row in self.query_one(".body", Lines).lines[2:])
+            text = "\n".join(plain(row).rstrip() for row in self.query_one(".body", Lines).lines)
         self.app.copy(text, f"{len(text):,} characters")
 
     def typed(self, event: events.Key) -> None:
@@ -150,5 +157,5 @@ class DeviceScreen(Dialog[None]):
     def _change_foot(self) -> None:
         keys = [("esc", "back"), ("tab", "next"), ("C", "copy")]
         if self._tab is Tab.MONITOR:
-            keys += [("t", "hex, text, both"), ("space", "stop"), ("/", "filter"), ("L", "log to a file")]
+            keys += [("t", "form"), ("space", "stop"), ("/", "filter"), ("L", "log")]
         self._foot = choices(*keys)

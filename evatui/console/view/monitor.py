@@ -13,7 +13,7 @@ from evatui.console.view.trend import spark
 from evatui.console.view.words import Look, clock
 from evatui.control.device_frames import Form, frame_rows, printable
 
-__all__ = ["Frame", "Monitor", "monitor_lines"]
+__all__ = ["Frame", "Monitor", "monitor_head", "monitor_lines"]
 
 _KEPT: Final = 500
 _SHOWN: Final = 200
@@ -80,15 +80,15 @@ class Monitor:
 
 
 def monitor_lines(monitor: Monitor, width: int, look: Look) -> list[Line]:
-    lines = [*_head(monitor), EMPTY]
     rows = [row for frame in monitor.shown for row in _rows(frame, monitor.form, width, look)]
     if not rows:
         said = "Nothing passes the filter." if monitor.query and monitor.frames else "Nothing has been said yet."
         rows = [line(said), line(("It is heard when somebody uses the device; nothing is opened for this.", Ink.DIM))]
-    return lines + rows
+    return rows
 
 
-def _head(monitor: Monitor) -> Iterator[Line]:
+def monitor_head(monitor: Monitor) -> Iterator[Line]:
+    """How much was said, what is shown of it, and what was lost: that stands still while the rest goes by."""
     state = monitor.state
     if monitor.problem:
         yield line(("✗ ", Ink.BAD), monitor.problem)
