@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -170,12 +171,20 @@ def _word(payload: Mapping[str, Any], name: str) -> str:
 
 def _json(frame: bytes, number: int) -> Any:
     try:
-        said = json.loads(frame)
+        said = json.loads(frame, parse_constant=_finite, parse_float=_finite)
     except (ValueError, RecursionError):
         said = None
     if not isinstance(said, dict):
         raise Trouble(ErrorKind.DEVICE_PROTOCOL_ERROR, "the device said something that is no JSON object", sent=True)
     return {key: value for key, value in said.items() if key != "seq"} if said.get("seq") == number else None
+
+
+def _finite(said: str) -> float:
+    """No JSON has a number that is none, or larger than all: whatever writes such, others do not read."""
+    number = float(said)
+    if not math.isfinite(number):
+        raise ValueError("not finite")
+    return number
 
 
 def _text(frame: bytes) -> str:

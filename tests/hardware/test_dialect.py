@@ -39,7 +39,7 @@ def test_json_is_on_one_line_whatever_is_in_it_and_a_late_answer_is_no_answer() 
     assert lines.answer(b'{"seq":7,"w":1}', 7) == {"w": 1}
 
 
-@pytest.mark.parametrize("said", [b"\xfe\x81", b"[1]", b"nonsense", b"[" * 60_000])
+@pytest.mark.parametrize("said", [b"\xfe\x81", b"[1]", b"nonsense", b"[" * 60_000, b'{"w":NaN}', b'{"w":-1e999}'])
 def test_what_is_no_answer_is_said_to_be_none_without_repeating_it(said: bytes) -> None:
     with pytest.raises(Trouble) as trouble:
         dialect(kind="line_json").answer(said, 1)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from evatui.hardware.connection import Connection
 from evatui.hardware.dialect import Dialect, Line
 from evatui.hardware.matching import Match
+from evatui.hardware.moment import Moment
 from evatui.hardware.ports.hid_port import FULL, HidPort
 from evatui.hardware.ports.reports import Reports, reports_in
 from evatui.hardware.sighting import Bus, Sighting
@@ -19,6 +22,7 @@ from evatui.hardware.simulators.models import Panel
 from evatui.hardware.simulators.reporter import Reporter
 from evatui.hardware.sources.hid_devices import HidDevices
 from evatui.hardware.station import Owner
+from evatui.hardware.tap import Tap
 from evatui.hardware.trouble import Trouble
 from evatui.kernel.model.errors import ErrorKind
 from tests.hardware.rooms import BASE, Room, fails
@@ -171,3 +175,19 @@ async def test_lines_are_not_spoken_to_a_device_of_reports(panels: Room) -> None
     using = panels.hardware.using
     lines = Dialect({**BASE, "commands": {"lamp.set": "ON"}})
     await fails("DeviceProtocolError", using.ask(using.named("panel.main"), lines, "lamp.set", {}, OWNER, 30.0, None))
+
+
+async def test_what_opening_resets_is_left_alone_until_it_is_up_or_nobody_wants_it_any_more() -> None:
+    there = threading.Event()
+
+    def opener() -> HidPort:
+        there.set()
+        return opened()[0]
+
+    connection = Connection(opener, Tap(lambda: Moment(0.0, "now")))
+    opening = asyncio.create_task(connection.open(settle_s=600.0))
+    async with asyncio.timeout(60):
+        await asyncio.to_thread(there.wait, 60)
+        assert not opening.done()
+        await connection.close()
+        await opening
