@@ -49,7 +49,8 @@ def bundle(settings: Settings, file: Path, no_picture: bool) -> Answer:
     found = finish(_found(settings)) | {"terminal.json": terminal()}
     if root is not None and not no_picture:
         found |= _picture(settings, root)
-    parts = {name: cleaned(part, root, os.environ) for name, part in found.items()}
+    folders = {"workspace": root, "state folder": settings.state_dir}
+    parts = {name: cleaned(part, folders, os.environ) for name, part in found.items()}
     write_archive(file, parts)
     missing = sorted(name for name, part in found.items() if isinstance(part, dict) and "error" in part)
     data = {"file": str(file), "parts": {name: len(part) for name, part in parts.items()}, "missing": missing}

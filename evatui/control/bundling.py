@@ -43,20 +43,25 @@ async def collected(operator: Operator) -> dict[str, Any]:
     return found
 
 
-def cleaned(part: Any, root: Path | None, environment: Mapping[str, str]) -> bytes:
+def cleaned(part: Any, folders: Mapping[str, Path | None], environment: Mapping[str, str]) -> bytes:
     """A part as JSON, or text as it is; without secrets by their names and looks, values of secret variables of
-    ``environment``, and the places of the workspace and of the home folder.
+    ``environment``, and the places of the home folder and of ``folders``, which are shown by their names there.
     """
     text = part if isinstance(part, str) else json.dumps(redact(part), ensure_ascii=False, indent=2) + "\n"
     hidden = [value for name, value in environment.items() if is_secret_key(name) and len(value) >= _SHORTEST]
-    places = {str(root.resolve()): "<workspace>", str(root): "<workspace>"} if root is not None else {}
+    known = {**folders, "runtime folder": _folder(environment, "XDG_RUNTIME_DIR")}
+    places = {str(one): f"<{name}>" for name, path in known.items() if path for one in (path, path.resolve())}
     if home := environment.get("HOME"):
         places[home] = "~"
     for value in sorted(hidden, key=len, reverse=True):
         text = text.replace(value, REDACTED).replace(json.dumps(value)[1:-1], REDACTED)
-    for place, shown in places.items():
-        text = text.replace(place, shown) if len(place) > 1 else text
+    for place in sorted(places, key=len, reverse=True):
+        text = text.replace(place, places[place]) if len(place) > 1 else text
     return text.encode("utf-8", "replace")
+
+
+def _folder(environment: Mapping[str, str], name: str) -> Path | None:
+    return Path(value) if (value := environment.get(name)) else None
 
 
 def write_archive(file: Path, parts: Mapping[str, bytes]) -> None:

@@ -114,6 +114,8 @@ async def open_workspace(
     if mode is not OpenMode.HOLD and (holder := await _listener(place)) is not None:
         first = await _attached_to(holder, actor, readonly)
         return _staying(first, place, actor) if stays else first
+    if mode is OpenMode.HOLD:
+        await asyncio.to_thread(_refuse_a_second, place)
     if mode is OpenMode.ATTACH:
         raise _nobody()
     from evatui.control.local import LocalOperator
@@ -255,6 +257,15 @@ def workspace_root(start: Path | None) -> Path:
             suggestion="name one with -w DIR, or create one with: eva init DIR",
         )
     return found
+
+
+def _refuse_a_second(state_dir: Path) -> None:
+    """A runtime that serves is not about to let go: nobody need wait to be told so."""
+    from evatui.kernel.workspace.lock import WorkspaceHeld, holder_of
+
+    holder = holder_of(state_dir)
+    if holder is not None and holder.address is not None:
+        raise _held(WorkspaceHeld(holder))
 
 
 def _held(held: Exception) -> CommandFailed:

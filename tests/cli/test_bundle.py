@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+import tempfile
 import zipfile
 from pathlib import Path
 
@@ -12,6 +13,8 @@ import pytest
 
 from evatui.cli.main import run
 from evatui.control.bundling import write_archive
+from evatui.control.layouts import layout_of
+from evatui.control.opening import start_kernel
 from tests.support.workspaces import GREETER, write
 
 SECRET = "hunter2-hunter2"
@@ -53,6 +56,24 @@ def test_it_holds_everything_and_no_secret(workspace: Path, capsys: pytest.Captu
     everything = "".join(found.values())
     assert SECRET not in everything
     assert str(workspace) not in everything
+
+
+def test_where_the_state_and_the_socket_lie_is_nobodys_business(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    state = workspace.parent / ("s" * 120)  # too long for a socket, which lies in the runtime folder then
+    with tempfile.TemporaryDirectory(prefix="eva") as short:
+        monkeypatch.setenv("XDG_RUNTIME_DIR", short)
+        kernel = start_kernel(layout_of(workspace, state), writes=True, listens=True)
+        try:
+            assert run(["bundle", "report.zip", "--no-picture", "--state-dir", str(state)]) == 0
+        finally:
+            kernel.stop()
+    found = parts(workspace / "report.zip")
+    assert json.loads(found["status.json"])["runtime"]["socket"].startswith("<runtime folder>/")
+    everything = "".join(found.values())
+    assert short not in everything
+    assert str(workspace.parent) not in everything
 
 
 def test_nothing_is_overwritten_and_half_a_file_never_left(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:

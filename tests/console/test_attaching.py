@@ -29,7 +29,6 @@ async def test_it_attaches_with_enter_and_goes_over_to_the_next_runtime(
         return await open_workspace(tmp_path, state_dir=None, mode=mode, actor=actor, stays=stays)
 
     first = await opened(OpenMode.HOLD)
-    monkeypatch.setattr("evatui.control.kernel.LOCK_WAIT_S", 0.0)
     app = ConsoleApp(lambda: opened(OpenMode.HOLD), attach=lambda: opened(OpenMode.ATTACH, stays=True))
     async with asyncio.timeout(100), app.run_test(size=(120, 36)) as pilot:
         it = Console(app, first, pilot)  # type: ignore[arg-type]
