@@ -14,6 +14,7 @@ import click
 
 from evatui.cli.answer import Answer
 from evatui.cli.options import Settings, Word
+from evatui.cli.progress import waited_for
 from evatui.cli.screen import Screen
 from evatui.cli.session import finish
 from evatui.cli.terminal import terminal
@@ -46,7 +47,7 @@ def bundle(settings: Settings, file: Path, no_picture: bool) -> Answer:
         if settings.workspace is not None:
             raise
         root = None
-    found = finish(_found(settings)) | {"terminal.json": terminal()}
+    found = finish(waited_for(settings, "eva bundle", _found(settings))) | {"terminal.json": terminal()}
     if root is not None and not no_picture:
         found |= _picture(settings, root)
     folders = {"workspace": root, "state folder": settings.state_dir}

@@ -73,9 +73,12 @@ class PluginTool(PluginName):
 
 
 def _rows(ctx: click.Context, command: str, among: str, key: str) -> list[dict[str, Any]]:
+    """Without a word on stderr, which is the line that is being typed."""
+    from evatui.cli.session import ask
+
     settings = ctx.find_object(Settings)
     try:
-        rows = settings.ask(command)[among] if settings is not None else ()
+        rows = ask(settings.connect, settings.workspace, settings.state_dir, command)[among] if settings else ()
     except CommandFailed:
         return []
     return [row for row in rows if row[key]]

@@ -47,10 +47,15 @@ class Settings:
         return self.output == "json"
 
     def ask(self, command: str, **params: Any) -> dict[str, Any]:
-        """The data of a command of `evatui.control.commands`; raises `CommandFailed`."""
-        from evatui.cli.session import ask
+        """The data of a command of `evatui.control.commands`; raises `CommandFailed`.
 
-        return ask(self.connect, self.workspace, self.state_dir, command, **params)
+        A person who waits long for it sees for how long.
+        """
+        from evatui.cli.progress import waited_for
+        from evatui.cli.session import asked, finish
+
+        work = asked(self.connect, self.workspace, self.state_dir, command, **params)
+        return finish(waited_for(self, f"eva {self.command}", work))
 
     def call(self, on_progress: OnProgress | None, **params: Any) -> dict[str, Any]:
         """`ask` for ``capability.call``, told meanwhile how far the call has come."""

@@ -12,7 +12,7 @@ from evatui.control.opening import OpenMode, open_workspace, operator_actor, ope
 from evatui.control.operator import OnProgress, Operator
 from evatui.kernel.model.call import CallerType
 
-__all__ = ["Connect", "Interrupted", "ask", "connect", "finish"]
+__all__ = ["Connect", "Interrupted", "ask", "asked", "connect", "finish"]
 
 T = TypeVar("T")
 
@@ -55,13 +55,21 @@ def ask(
     **params: Any,
 ) -> dict[str, Any]:
     """Runs one command; its ``data``. Detaches in any case, also when interrupted."""
+    return finish(asked(connect, workspace, state_dir, command, on_progress, **params))
+
+
+async def asked(
+    connect: Connect,
+    workspace: Path | None,
+    state_dir: Path | None,
+    command: str,
+    on_progress: OnProgress | None = None,
+    **params: Any,
+) -> dict[str, Any]:
+    """The same for a loop that runs already."""
     watched: dict[str, Any] = {"on_progress": on_progress} if on_progress else {}
-
-    async def run() -> dict[str, Any]:
-        operator = await connect(_mode(command), workspace, state_dir)
-        try:
-            return await operator.run(command, **watched, **params)
-        finally:
-            await operator.close()
-
-    return finish(run())
+    operator = await connect(_mode(command), workspace, state_dir)
+    try:
+        return await operator.run(command, **watched, **params)
+    finally:
+        await operator.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -13,9 +14,12 @@ from evatui.cli.main import run
 from evatui.cli.options import Settings
 from evatui.cli.progress import progress_line
 from evatui.cli.session import connect
+from evatui.control.opening import OpenMode
 from evatui.kernel.model.progress import Progress
+from tests.cli.fake import CAPABILITIES, FakeOperator
 from tests.cli.real import holding
 from tests.cli.stream import Stream
+from tests.support.waiting import until
 from tests.support.workspaces import GREETER, tool, write
 
 SLOW = """
@@ -52,6 +56,27 @@ def test_a_person_sees_one_line_that_goes_again(
     assert all(len(piece) <= 79 for piece in before.split("\r"))
     assert "part" not in after
     assert out.said.startswith('"all of it"')
+
+
+def test_a_person_who_waits_long_sees_for_how_long_and_the_answer_in_its_place(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    watched, out = Stream(terminal=True), Stream()
+    monkeypatch.setattr("sys.stderr", watched)
+    monkeypatch.setattr("sys.stdout", out)
+    monkeypatch.setattr("evatui.cli.progress._PATIENCE_S", 0.01)
+    operator = FakeOperator({"capability.list": CAPABILITIES})
+
+    async def slowly(mode: OpenMode, workspace: Path | None, state_dir: Path | None) -> FakeOperator:
+        await until(lambda: re.search(r"eva capability list  \d+ s", watched.said))
+        return operator
+
+    assert run(["capability", "list"], slowly) == 0
+    assert watched.said.endswith("\r" + " " * 79 + "\r")
+    assert "topic-normalize" in out.said
+    said = watched.said
+    assert run(["capability", "list", "-o", "json"], operator.connect) == 0
+    assert watched.said == said
 
 
 @pytest.fixture
