@@ -99,6 +99,8 @@ class Peer:
     async def _handle(self, request: Mapping[str, Any]) -> dict[str, Any]:
         method, params = request["method"], request.get("params") or {}
         try:
+            if method == "ping":
+                return {"result": {}}
             if method == "snapshot":
                 cursor = Cursor(int(params.get("events", 0)), int(params.get("audit", 0)))
                 self.console = _actor(params).id or "somebody"

@@ -25,6 +25,8 @@ from evatui.kernel.workspace.lock import Holder
 __all__ = ["RemoteOperator", "connect"]
 
 _CONNECT_S = 5.0
+_ANSWER_S = 20.0
+"""A process that was stopped, or hangs, takes connections all the same; a busy one says by then that it is there."""
 
 
 class RemoteOperator:
@@ -55,6 +57,11 @@ class RemoteOperator:
     @property
     def is_lost(self) -> bool:
         return self._reading.done()
+
+    async def greet(self) -> None:
+        """Returns once the runtime has said that it is there, or has hung up: whoever asks next is told why."""
+        with contextlib.suppress(CommandFailed):
+            await self._ask("ping", {}, "")
 
     async def run(self, command: str, *, on_progress: OnProgress | None = None, **params: Any) -> dict[str, Any]:
         refuse_if_readonly(self, command)
@@ -169,15 +176,26 @@ async def connect(holder: Holder, actor: Actor, *, readonly: bool = False) -> Re
             raise OSError("the holder does not listen")
         reader, writer = await asyncio.wait_for(dial(holder.address, MAX_ANSWER), _CONNECT_S)
     except (OSError, TimeoutError):
-        raise CommandFailed(
-            ErrorKind.UNAVAILABLE,
-            f"pid {holder.pid} holds the workspace, but its control socket does not answer",
-            retryable=True,
-            suggestion=f"look at pid {holder.pid}; if it hangs, end it and try again",
-        ) from None
+        raise _silent(holder) from None
     if holder.token is not None:
         writer.write(holder.token.encode() + b"\n")
-    return RemoteOperator(reader, writer, actor, holder, readonly=readonly)
+    operator = RemoteOperator(reader, writer, actor, holder, readonly=readonly)
+    try:
+        async with asyncio.timeout(_ANSWER_S):
+            await operator.greet()
+    except TimeoutError:
+        await operator.close()
+        raise _silent(holder) from None
+    return operator
+
+
+def _silent(holder: Holder) -> CommandFailed:
+    return CommandFailed(
+        ErrorKind.UNAVAILABLE,
+        f"pid {holder.pid} holds the workspace, but its control socket does not answer",
+        retryable=True,
+        suggestion=f"look at pid {holder.pid}; if it hangs, end it and try again",
+    )
 
 
 def _line(message: dict[str, Any]) -> bytes:

@@ -12,9 +12,13 @@ import pytest
 
 from evatui.control.local import LocalOperator
 from evatui.control.operator import CommandFailed
-from evatui.control.remote import connect
+from evatui.control.remote import RemoteOperator, connect
+from evatui.control.stream import dial
+from evatui.control.wire import MAX_ANSWER
 from evatui.kernel.model.call import Actor, CallerType
 from evatui.kernel.workspace.lock import Holder
+
+LATE = Actor(CallerType.CLI, "late")
 
 
 def refuse(listening: socket.socket, closed: threading.Event) -> None:
@@ -31,11 +35,21 @@ async def test_the_reason_is_read_also_by_who_writes_after_the_connection_was_cl
         listening.bind(f"{folder}/s")
         listening.listen()
         threading.Thread(target=refuse, args=(listening, closed)).start()
-        late = await connect(Holder(1, "here", f"{folder}/s"), Actor(CallerType.CLI, "late"))
+        late = RemoteOperator(*await dial(f"{folder}/s", MAX_ANSWER), LATE, Holder(1, "here", f"{folder}/s"))
         assert closed.wait(60)  # on the loop, which so has read nothing yet
         with pytest.raises(CommandFailed, match="answers no more operators: it is full"):
             await late.run("status")
         await late.close()
+
+
+@pytest.mark.skipif(not hasattr(socket, "AF_UNIX"), reason="needs Unix sockets")
+async def test_a_runtime_that_was_stopped_is_not_waited_for_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evatui.control.remote._ANSWER_S", 0.05)
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder, socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(f"{folder}/s")
+        listening.listen()
+        with pytest.raises(CommandFailed, match="pid 1 holds the workspace, but its control socket does not answer"):
+            await connect(Holder(1, "here", f"{folder}/s"), LATE)
 
 
 async def test_whose_snapshot_was_refused_is_told_of_no_change(holder: LocalOperator) -> None:
