@@ -9,7 +9,8 @@ from collections.abc import Sequence
 import click
 
 from evatui.cli.answer import Answer
-from evatui.cli.options import Settings, wants_json
+from evatui.cli.early import wants_json
+from evatui.cli.options import Settings
 from evatui.cli.screen import Screen
 from evatui.cli.session import Interrupted
 from evatui.control.exits import Exit, exit_for

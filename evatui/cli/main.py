@@ -7,9 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from evatui.cli.options import Settings
-from evatui.cli.streams import give_up, prepare_streams
-from evatui.cli.words import eva
+from evatui.cli.early import interrupted, until_at_work
 
 if TYPE_CHECKING:
     from evatui.cli.session import Connect
@@ -18,7 +16,10 @@ __all__ = ["main", "run"]
 
 
 def main() -> None:
-    """The console script."""
+    """The console script. What it needs is imported once ctrl+c is taken care of."""
+    until_at_work()
+    from evatui.cli.streams import give_up, prepare_streams
+
     prepare_streams()
     if os.environ.get("EVA_DEBUG"):
         _show_log()
@@ -26,6 +27,8 @@ def main() -> None:
         code = run(sys.argv[1:])
     except OSError as problem:
         code = give_up(problem)
+    except KeyboardInterrupt:  # of whoever has seen enough of the answer
+        code = interrupted()
     sys.exit(code)
 
 
@@ -40,6 +43,9 @@ def _show_log() -> None:
 
 def run(arguments: Sequence[str], connect: Connect | None = None) -> int:
     """Runs one command line and returns its exit code. Raises `SystemExit`, and `OSError` where it cannot print."""
+    from evatui.cli.options import Settings
+    from evatui.cli.words import eva
+
     settings = Settings() if connect is None else Settings(connect)
     try:
         answer = eva.main(list(arguments), "eva", standalone_mode=False, obj=settings)

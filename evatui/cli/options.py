@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from evatui.cli.early import at_work
 from evatui.cli.folder import Folder
 from evatui.cli.table import TABLE, shown
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from evatui.control.opening import OpenMode
     from evatui.control.operator import OnProgress, Operator
 
-__all__ = ["Member", "Settings", "Word", "Words", "wants_json"]
+__all__ = ["Member", "Settings", "Word", "Words"]
 
 # What opens a runtime is imported by the first command that asks one: help and completion wait for nothing else.
 
@@ -100,6 +100,11 @@ class Word(click.Command):
         _begin(ctx)
         return super().parse_args(ctx, args)
 
+    def invoke(self, ctx: click.Context) -> Any:
+        importlib.import_module("evatui.cli.ending")  # what tells of an interruption is there before there can be one
+        at_work()
+        return super().invoke(ctx)
+
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         line = TABLE.get(" ".join(ctx.command_path.split()[1:]))
         if line is not None:
@@ -147,10 +152,3 @@ class Words(click.Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         _begin(ctx)
         return super().parse_args(ctx, args)
-
-
-def wants_json(arguments: Sequence[str]) -> bool:
-    """Was JSON asked for? Told from the bare words, for when they cannot be parsed."""
-    words = [*arguments, ""]
-    joined = any(word in {"-ojson", "-o=json", "--output=json"} for word in words)
-    return joined or any(pair in {("-o", "json"), ("--output", "json")} for pair in pairwise(words))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -195,3 +196,26 @@ def test_an_empty_name_is_not_the_folder_one_is_in(
 
 def test_a_time_to_wait_that_is_no_number_is_refused(eva: Eva) -> None:
     assert eva.real("serve", "--idle-exit", "nan").code == 64
+
+
+INTERRUPTED = """
+import os, signal, sys
+class Interrupts:
+    def find_spec(self, name, path, target=None):
+        if name == sys.argv[-1]:
+            sys.argv.pop()
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Interrupts())
+from evatui.cli.main import main
+main()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no process is interrupted like that")
+@pytest.mark.parametrize(("output", "module"), [("json", "click"), ("text", "asyncio")])
+def test_an_interrupt_before_all_is_imported_is_one_line_too(output: str, module: str) -> None:
+    words = [sys.executable, "-c", INTERRUPTED, "explain", "EVA-204", "-o", output, module]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if output == "json":
+        assert json.loads(done.stdout)["error"]["kind"] == "Cancelled"
+    assert (done.returncode, done.stderr) == (5, "" if output == "json" else "error: interrupted\n")
