@@ -16,6 +16,8 @@ from evatui.cli.folder import Folder
 from evatui.cli.table import TABLE, shown
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from evatui.cli.session import Connect
     from evatui.control.opening import OpenMode
     from evatui.control.operator import OnProgress, Operator
@@ -141,6 +143,16 @@ class Words(click.Group):
             module, _, name = member.place.partition(":")
             self.commands[cmd_name] = getattr(importlib.import_module(module), name)
         return super().get_command(ctx, cmd_name)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """What a shell offers is said by the list: nobody who presses tab waits for a command to be imported."""
+        if not self._members:
+            return super().shell_complete(ctx, incomplete)
+        from click.shell_completion import CompletionItem
+
+        known = sorted((name, member) for name, member in self._members.items() if name.startswith(incomplete))
+        offered = [CompletionItem(name, help=member.about) for name, member in known]
+        return [*offered, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         if self._members:

@@ -15,7 +15,7 @@ import pytest
 from click.shell_completion import BashComplete
 
 from evatui.cli.main import main, run
-from evatui.cli.options import Settings
+from evatui.cli.options import Member, Settings, Words
 from evatui.cli.streams import prepare_streams
 from evatui.cli.words import eva as words_of_eva
 from tests.cli.fake import CAPABILITIES, Eva, FakeOperator
@@ -63,6 +63,12 @@ def test_words_options_and_what_the_workspace_has_are_completed(
     assert completed("capability inspect ") == {"greet"}
     assert completed("capability call te") == {"text.greet"}
     assert completed("-w nowhere capability inspect ") == set()
+
+
+def test_a_word_is_offered_without_importing_what_it_does() -> None:
+    words = Words("eva", members={"far": Member("no.such.module:far", "What it is.")})
+    (found,) = BashComplete(words, {}, "eva", "_EVA_COMPLETE").get_completions([], "f")
+    assert (found.value, found.help) == ("far", "What it is.")
 
 
 COMPLETED = {"eva capability drain --if": "--if-generation", "eva capability inspect ": "greet"}
