@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
 import sys
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from evatui.cli.main import run
+from evatui.cli.screen import Screen
 from tests.cli.real import Eva, holding
-from tests.support.programs import EVA
 from tests.support.workspaces import GREETER, tool, write
 
 FAILS = 'function invoke(ctx, request) error("no scale") end'
@@ -111,21 +112,23 @@ def test_metrics_read_as_text_and_as_json(eva: Eva) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="it is ended by a signal")
-def test_serve_gives_metrics_over_http_and_each_record_to_its_reader(tmp_path: Path) -> None:
+def test_serve_gives_metrics_over_http_and_each_record_to_its_reader(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     write(tmp_path, GREETER)
-    command = [*EVA, "serve", "--metrics", "0", "--audit-stdout", "-o", "json"]
-    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True, env=os.environ) as serving:
-        assert serving.stdout is not None
-        url, records = "", []
-        while not url:
-            line = json.loads(serving.stdout.readline())
-            url = line.get("metrics", "")
-            records += [line] if "seq" in line else []
-        with urllib.request.urlopen(url) as answer:
-            assert b'capability_inflight{capability_id="greet",kind="lua_tool"} 0.0' in answer.read()
-        serving.send_signal(signal.SIGTERM)
-        records += [line for line in map(json.loads, serving.stdout) if "seq" in line]
-        assert serving.wait(60) == 0
+    say, scraped = Screen.object, []
+
+    def heard(screen: Screen, step: Mapping[str, Any]) -> None:
+        say(screen, step)
+        if step["event"] == "serving":
+            with urllib.request.urlopen(step["metrics"]) as answer:
+                scraped.append(answer.read())
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr(Screen, "object", heard)
+    assert run(["serve", "-w", str(tmp_path), "--metrics", "0", "--audit-stdout", "-o", "json"]) == 0
+    assert b'capability_inflight{capability_id="greet",kind="lua_tool"} 0.0' in scraped[0]
+    records = [line for line in map(json.loads, capfd.readouterr().out.splitlines()) if "seq" in line]
     [file] = (tmp_path / ".eva/audit").glob("*.jsonl")
     assert records == [json.loads(line) for line in file.read_text().splitlines()]
     assert records[-1]["code"] == "runtime.stopped"
