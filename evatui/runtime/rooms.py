@@ -188,7 +188,9 @@ class Rooms:
             self.warden,
             layout.runtime.hot_reload,
         )
-        self._restoring = Restoring(self.registry, self.reloader, publisher, self.gate, store, layout, self.sandbox)
+        self._restoring = Restoring(
+            self.registry, self.reloader, publisher, shadow, self.gate, store, layout, self.sandbox
+        )
         applying.before = self._restoring.beside
         self.accounts = applying.accounts
         self.operations = Operations(

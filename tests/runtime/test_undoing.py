@@ -159,6 +159,20 @@ async def test_of_two_at_once_one_undoes_and_what_is_ordered_meanwhile_is_not_fo
         await order(runtime, "undo_plan")
 
 
+async def test_a_plan_says_that_what_would_come_back_does_not_load_any_more(start, workspace: Path) -> None:
+    runtime = await start()
+    well = "{ok = ctx.host.state_get({key = 'sick'}).value ~= true}\nend"
+    save(workspace, "capabilities/tools/greet.lua", SCRIPT.replace("one", "two").replace("{ok = true}\nend", well))
+    await runtime.reloader.run(actor=ANN, explicit=True)
+    await order(runtime, "rollback")
+    assert (await order(runtime, "undo_plan"))["by"] == "going back to g2"
+    await asyncio.to_thread(runtime.state.set, "greet", 1, "sick", True)
+    for what in ("undo_plan", "undo"):
+        with pytest.raises(CallFailed, match="g2 of greet does not load any more"):
+            await order(runtime, what)
+    assert await asked(runtime) == "one"
+
+
 async def test_a_plan_says_that_what_would_come_back_is_lost(start, workspace: Path) -> None:
     runtime = await start()
     await two_versions(runtime, workspace)

@@ -21,6 +21,7 @@ from evatui.kernel.registry.receipt import guard
 from evatui.kernel.registry.registry import Registry
 from evatui.kernel.registry.reload import Reloader
 from evatui.kernel.registry.retention import Kept, retained
+from evatui.kernel.registry.shadow import Shadow
 from evatui.kernel.storage.content_store import ContentLost, ContentStore
 from evatui.kernel.storage.history import ABSENT, History, Served
 from evatui.kernel.workspace.layout import Layout
@@ -37,6 +38,7 @@ class Restoring:
         registry: Registry,
         reloader: Reloader,
         publisher: Publisher,
+        shadow: Shadow,
         gate: Gate,
         store: ContentStore,
         layout: Layout,
@@ -45,6 +47,7 @@ class Restoring:
         self._registry = registry
         self._reloader = reloader
         self._publisher = publisher
+        self._shadow = shadow
         self._gate = gate
         self._store = store
         self._layout = layout
@@ -60,6 +63,22 @@ class Restoring:
             first = verdict.diagnostics[0]
             raise failure(ErrorKind.CONFLICT, f"{kept.name.short} would be refused now: {first.code} {first.message}")
         return verdict
+
+    async def rehearse(self, capability: Capability, kept: Kept) -> None:
+        """Could it serve now? It is loaded in the shadow and asked for its health, and nothing is changed.
+
+        Raises `CallFailed` as `admitted` does, and ``Conflict`` where it does not load any more.
+        """
+        candidate = await self.admitted(capability, kept)
+        loaded = await self._shadow.load(candidate)
+        if isinstance(loaded, Rejection):
+            raise _lame(capability, kept, loaded)
+        try:
+            unwell = await self._shadow.health(candidate, loaded, kept.name.id, loaded.load_s)
+        finally:
+            loaded.close()
+        if unwell is not None:
+            raise _lame(capability, kept, unwell)
 
     def _admit(self, capability: Capability, kept: Kept) -> Candidate | Rejection:
         try:
@@ -100,9 +119,9 @@ class Restoring:
         )
         if ended.name is None:
             guard(capability, if_generation)
-            refused = ended.rejected
-            why = f"does not load any more: {refused.diagnostics[0].message}" if refused else "was not wanted any more"
-            raise failure(ErrorKind.CONFLICT, f"{kept.name.short} of {capability.id} {why}")
+            if ended.rejected is not None:
+                raise _lame(capability, kept, ended.rejected)
+            raise failure(ErrorKind.CONFLICT, f"{kept.name.short} of {capability.id} was not wanted any more")
         return ended.name
 
     async def fall_back(self) -> None:
@@ -177,6 +196,11 @@ class Restoring:
         policy = self._reloader.policy
         assert policy is not None  # set by the first run, which precedes every command
         return policy
+
+
+def _lame(capability: Capability, kept: Kept, refused: Rejection) -> CallFailed:
+    why = refused.diagnostics[0].message
+    return failure(ErrorKind.CONFLICT, f"{kept.name.short} of {capability.id} does not load any more: {why}")
 
 
 def last_known_good(capability: Capability) -> Kept | None:

@@ -96,7 +96,7 @@ class Undoing:
         or ``PolicyDenied`` where the version that would come back cannot by now."""
         did, inverse = self._last(capability_id, actor, if_generation)
         if inverse.kept is not None:
-            await self._restoring.admitted(self._registry.capabilities[capability_id], inverse.kept)
+            await self._restoring.rehearse(self._registry.capabilities[capability_id], inverse.kept)
         await self._refuse_loss(capability_id, self._done[capability_id], inverse)
         return {
             "id": capability_id,
