@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from evatui.control.orders import orders
-from evatui.control.standing import disk_code
+from evatui.control.standing import disk_code, disk_status
 from evatui.kernel.model.errors import CallFailed
 from evatui.runtime import Runtime
 from tests.runtime.canary import GOOD, asked, canary, greet
@@ -162,7 +162,8 @@ async def test_of_two_at_once_one_undoes_and_what_is_ordered_meanwhile_is_not_fo
 async def test_a_plan_says_that_what_would_come_back_does_not_load_any_more(start, workspace: Path) -> None:
     runtime = await start()
     well = "{ok = ctx.host.state_get({key = 'sick'}).value ~= true}\nend"
-    save(workspace, "capabilities/tools/greet.lua", SCRIPT.replace("one", "two").replace("{ok = true}\nend", well))
+    two = SCRIPT.replace("one", "two").replace("{ok = true}\nend", well)
+    save(workspace, "capabilities/tools/greet.lua", two)
     await runtime.reloader.run(actor=ANN, explicit=True)
     await order(runtime, "rollback")
     assert (await order(runtime, "undo_plan"))["by"] == "going back to g2"
@@ -171,6 +172,13 @@ async def test_a_plan_says_that_what_would_come_back_does_not_load_any_more(star
         with pytest.raises(CallFailed, match="g2 of greet does not load any more"):
             await order(runtime, what)
     assert await asked(runtime) == "one"
+    assert disk_status(greet(runtime)) == "quarantined"
+    save(workspace, "capabilities/tools/greet.lua", "function invoke(")
+    await runtime.reloader.run(actor=ANN, explicit=True)
+    assert disk_status(greet(runtime)) == "rejected"
+    save(workspace, "capabilities/tools/greet.lua", two)
+    await runtime.reloader.run(actor=ANN, explicit=True)
+    assert disk_status(greet(runtime)) == "quarantined"
 
 
 async def test_a_plan_says_that_what_would_come_back_is_lost(start, workspace: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 from evatui.kernel.admission.policy import Policy
 from evatui.kernel.admission.verdict import Candidate, Rejection
 from evatui.kernel.model.call import Actor
+from evatui.kernel.model.diagnostic import Reason
 from evatui.kernel.model.lifecycle import State
 from evatui.kernel.registry.accounts import Accounts
 from evatui.kernel.registry.capability import Capability
@@ -41,10 +42,10 @@ class Applying:
     ) -> dict[str, Coroutine[Any, Any, Change]]:
         """The work of a set of changes, by id, that takes effect together; of most there is none."""
         together = Together(self._registry.commit, self._places)
-        due = [change for change in changes if not self._noted(change, policy)]
+        due = [change for change in changes if not self._noted(change, policy, actor)]
         return {change.key: self._apply(change, policy, actor, together.slot()) for change in due}
 
-    def _noted(self, change: Change, policy: Policy) -> bool:
+    def _noted(self, change: Change, policy: Policy, actor: Actor) -> bool:
         """What the disk holds is on record, where that is all there is to do."""
         verdict = change.verdict
         if change.action in (Action.ADD, Action.UPDATE, Action.REMOVE):
@@ -60,6 +61,12 @@ class Applying:
             return change.reason == KNOWN and not (active and policy.denies(capability.id, active.manifest))
         capability.candidate = verdict
         capability.unapplied = "changed" if change.reason in (BY_HAND, FROZEN) else ""
+        refused = capability.rejection
+        if refused is not None and not capability.turn.locked():
+            quarantined = change.reason == Reason.QUARANTINED
+            if quarantined or (change.reason and refused.digest != verdict.digest):  # that was another version
+                self._registry.attempts.forget(capability, actor)
+                self._registry.on_change()
         return bool(change.reason) or self._at_rest(capability)
 
     def _at_rest(self, capability: Capability) -> bool:

@@ -162,6 +162,8 @@ class Operations:
             capability.gone = gone
             await self._keeping.pin(capability, pinned)
             await self._keeping.quarantine(capability, before, source, actor)
+            if not gone:  # what did not load says nothing of the disk
+                await self._reloader.run(actor=actor, ids=(capability.id,))
             raise
         if capability.hold is held:
             await self._hold(capability, None, actor)
