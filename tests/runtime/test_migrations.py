@@ -219,7 +219,8 @@ async def test_going_back_says_what_is_lost_and_wants_to_be_told(runtime, worksp
     assert refused.value.error.kind is ErrorKind.CONFLICT
     assert refused.value.error.details["lost_keys"] == ["count", "extra"]
     assert (await counted(runtime, read=True))["value"] == 12
-    await runtime.operations.rollback("count", ANN, lose_state=True)
+    receipt = await runtime.operations.rollback("count", ANN, lose_state=True)
+    assert receipt.note == "it does not see what was stored since under schema 2: 2 keys (count, extra)"
     assert await counted(runtime) == {"value": 2, "by": 1}
 
 

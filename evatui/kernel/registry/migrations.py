@@ -104,14 +104,19 @@ class Migrations:
         made = await self._made(candidate, program, "plan", source)
         return made if isinstance(made, Rejection) else None
 
-    async def refuse_loss(self, capability: Capability, candidate: Candidate, name: GenerationId) -> None:
-        """Raises `CallFailed` ``Conflict`` where going back to ``candidate`` loses what was stored since."""
+    async def loss(self, capability: Capability, candidate: Candidate, name: GenerationId, *, meant: bool) -> str:
+        """What going back to ``candidate`` loses of what was stored since, in words; empty where that is nothing.
+
+        Raises `CallFailed` ``Conflict`` where it is not ``meant``.
+        """
         source = await self.in_force(capability, candidate)
         if source <= candidate.manifest.state_schema:
-            return
+            return ""
         keys = await asyncio.to_thread(self._state.written, candidate.id, source)
         if not keys:
-            return
+            return ""
+        if meant:
+            return f"it does not see what was stored since under schema {source}: {_counted(keys)}"
         guard = capability.active.name.short if capability.active is not None else None
         how = "--lose-state" + (f" or --if-generation {guard}" if guard else "")
         message = (

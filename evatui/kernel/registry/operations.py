@@ -143,8 +143,7 @@ class Operations:
         source, gone = _name(capability), capability.gone
         bad = capability.active.digest if capability.active else ABSENT if gone else capability.disk_digest
         candidate = await self._restoring.admitted(capability, kept)
-        if not lose_state:
-            await self._migrations.refuse_loss(capability, candidate, kept.name)
+        loss = await self._migrations.loss(capability, candidate, kept.name, meant=lose_state)
         guard(capability, if_generation)
         before, held, pinned = frozenset(capability.quarantined), capability.hold, capability.pinned
         # Before it is loaded, as a look at the disk may come in between; and never what comes back itself.
@@ -189,7 +188,7 @@ class Operations:
             restores=kept.name.id,
             cause=cause or None,
         )
-        return self._receipt(capability, "rollback", source, name, actor, started)
+        return self._receipt(capability, "rollback", source, name, actor, started, note=loss)
 
     async def retry(self, capability_id: str, actor: Actor, if_generation: str | None = None) -> Receipt:
         """Lifts the quarantine of what the disk holds, and tries it again, refused or not."""
