@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from evatui.kernel.admission.schema_empty import dead_end
+from evatui.kernel.admission.schema_empty import dead_end, likely_object, plainly_takes_objects
+from evatui.kernel.admission.schema_rules import schema_faults, unremarkable
+from evatui.kernel.admission.schemas import CompiledSchema
 from tests.admission.compat_law import validator
 from tests.admission.schema_strategies import DRAFTS, schemas, values
 
@@ -93,3 +95,15 @@ def test_nothing_that_accepts_an_object_is_called_empty(draft: str | None, data:
     if judge is not None and dead_end(document) is not None:
         for value in data.draw(st.lists(objects, min_size=1, max_size=8)):
             assert not judge.is_valid(value), value
+
+
+@settings(max_examples=60)
+@given(st.sampled_from(DRAFTS).flatmap(schemas))
+@example({"type": "object", "$schema": DRAFTS[4], "contentEncoding": 1})
+@example({"required": ["a"], "properties": {"a": {"type": "string", "maxLength": 0}}, "additionalProperties": False})
+def test_what_is_trusted_at_a_glance_compiles_and_takes_an_object(document: dict[str, Any]) -> None:
+    """So it need not be compiled before its first value, nor searched for a dead end."""
+    if unremarkable(document) and not schema_faults(document, lambda target: ("EVA-305", target), plain=True):
+        schema = CompiledSchema(document)
+        if plainly_takes_objects(document):
+            assert schema.fits(likely_object(document))

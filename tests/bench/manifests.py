@@ -146,7 +146,7 @@ async def measure(rounds: int) -> list[Section]:
         admission.close()
     note = (
         f"{COUNT:,} generated manifests, each with a script and two schemas of its own. Cold admission is discovery, "
-        "snapshots, manifest rules, schemas compiled, policy; Lua apart. The base reads the same files with nothing "
+        "snapshots, manifest rules, schemas judged, policy; Lua apart. The base reads the same files with nothing "
         "in between, hashes them, composes YAML and JSON with libyaml and walks the position of every node."
     )
     lines = [*compared(first, "ms", 1e3), "", *compared(second, "ms", 1e3), ""]

@@ -14,11 +14,17 @@ from evatui.kernel.admission.compat_values import Properties, finite, holds
 from evatui.kernel.admission.schema_parts import Circular, Part, Schema, TooIntricate
 from evatui.kernel.model.text import clean_line
 
-__all__ = ["DeadEnd", "dead_end", "likely_object"]
+__all__ = ["DeadEnd", "dead_end", "likely_object", "plainly_takes_objects"]
 
 _MAX_DEPTH = 16
 _OBJECT = Part(rules := {"type": "object"}, rules, "")
 _LIKELY: Mapping[Any, Any] = {"string": "", "integer": 0, "number": 0, "boolean": False, "array": [], "object": {}}
+_NOTES = {"title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment"}
+_OPEN = frozenset(
+    ("type", "properties", "required", "additionalProperties", "$schema", "$defs", "definitions", *_NOTES)
+)
+_EASY = frozenset(("type", "properties", "additionalProperties", "items", "maxItems", "maxLength", *_NOTES))
+"""Keywords of an object, and of a value in it, of which none rules out what is `_LIKELY`."""
 _SIZES = {"string": "Length", "array": "Items", "object": "Properties"}
 
 
@@ -37,6 +43,18 @@ def likely_object(document: Mapping[str, Any]) -> dict[str, Any]:
     """
     properties = document.get("properties", {})
     return {name: _likely(properties.get(name)) for name in document.get("required", ())}
+
+
+def plainly_takes_objects(document: Mapping[str, Any]) -> bool:
+    """Does the `likely_object` fit this schema, as everybody sees? The draft must allow it."""
+    if not document.keys() <= _OPEN or document.get("type", "object") != "object":
+        return False
+    properties = document.get("properties", {})
+    return all(_is_easy(properties.get(name)) for name in document.get("required", ()))
+
+
+def _is_easy(schema: Any) -> bool:
+    return isinstance(schema, Mapping) and schema.keys() <= _EASY and isinstance(schema.get("type", ""), str)
 
 
 def _likely(schema: Any) -> Any:

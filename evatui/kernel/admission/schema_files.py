@@ -11,8 +11,8 @@ from evatui.kernel.admission.json_tree import JsonProblem, parse_json, plain_jso
 from evatui.kernel.admission.report import Pointer, Report
 from evatui.kernel.admission.schema_circle import circle
 from evatui.kernel.admission.schema_cost import MAX_WAYS, Ways, pointer_steps, refers
-from evatui.kernel.admission.schema_empty import dead_end, likely_object
-from evatui.kernel.admission.schema_rules import SchemaFault, schema_faults
+from evatui.kernel.admission.schema_empty import dead_end, likely_object, plainly_takes_objects
+from evatui.kernel.admission.schema_rules import SchemaFault, schema_faults, unremarkable
 from evatui.kernel.admission.schema_shelf import Shelf
 from evatui.kernel.admission.schemas import CompiledSchema
 from evatui.kernel.model.diagnostic import Diagnostic, Level, Span
@@ -55,8 +55,9 @@ def _compiled(
     own: dict[str, Any], tree: _Tree, base: str, shelf: Shelf, for_objects: bool
 ) -> tuple[CompiledSchema | None, list[Diagnostic]]:
     shelf.draft = own.get("$schema")
-    found = list(_placed(tree, schema_faults(own, partial(shelf.problem, base=base))))
-    reached = shelf.reached(own, base) if (linked := refers(own)) else {}
+    plain = unremarkable(own)
+    found = list(_placed(tree, schema_faults(own, partial(shelf.problem, base=base), plain=plain)))
+    reached = shelf.reached(own, base) if (linked := not plain and refers(own)) else {}
     for path, file in reached.items():
         if isinstance(file.document, dict):
             found += _placed(file.node, schema_faults(file.document, partial(shelf.problem, base=path)))
@@ -65,6 +66,8 @@ def _compiled(
     document = shelf.bundled(own, base, reached)
     if linked and (tangle := _tangle(tree, document)) is not None:
         return None, [*found, tangle]
+    if plain and (not for_objects or plainly_takes_objects(document)):
+        return CompiledSchema(document, sure=True), found
     schema, wrong = _whole(tree, document, for_objects)
     return schema, [*found, *wrong]
 

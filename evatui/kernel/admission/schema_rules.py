@@ -15,7 +15,7 @@ from evatui.kernel.admission.report import Pointer, nearest
 from evatui.kernel.admission.schema_cost import resolve_pointer
 from evatui.kernel.model.text import clean_line
 
-__all__ = ["OPTIONS", "REFERENCES", "Registry", "SchemaFault", "schema_faults", "subschemas"]
+__all__ = ["OPTIONS", "REFERENCES", "Registry", "SchemaFault", "schema_faults", "subschemas", "unremarkable"]
 
 _MAX_FAULTS = 20
 _LONGEST_TOLD = 1_000
@@ -44,7 +44,8 @@ _KEYS = ("required", "dependentRequired")
 _NOTES = ("title", "description", "default", "deprecated", "readOnly", "writeOnly", "examples")
 REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 _KNOWN = frozenset((*_ONE, *_SEVERAL, *_NAMED, *_IDENTITY, *_VALUES, *_NUMBERS, *_COUNTS, *_KEYS, *_NOTES, *REFERENCES))
-_UNREMARKABLE = _KNOWN - {*REFERENCES, "$id", "pattern", "patternProperties", "format"}
+_CODED = ("contentEncoding", "contentMediaType")
+_UNREMARKABLE = _KNOWN - {*REFERENCES, "$id", "$vocabulary", "pattern", "patternProperties", "format", *_CODED}
 _FORMATS = frozenset(
     (
         *("date", "time", "date-time", "duration", "email", "idn-email", "hostname", "idn-hostname", "ipv4", "ipv6"),
@@ -93,13 +94,16 @@ class SchemaFault:
     warning: bool = False
 
 
-def schema_faults(document: Mapping[str, Any], registry: Registry) -> list[SchemaFault]:
-    """Everything wrong with a schema, errors before warnings, at most 20. ``registry``: what it may refer to."""
+def schema_faults(document: Mapping[str, Any], registry: Registry, *, plain: bool = False) -> list[SchemaFault]:
+    """Everything wrong with a schema, errors before warnings, at most 20. ``registry``: what it may refer to.
+
+    ``plain``: it is known to be `unremarkable`.
+    """
     draft = document.get("$schema", _NEWEST)
     if not isinstance(draft, str) or (name := draft.rstrip("#")) not in _DRAFTS:
         return [SchemaFault("EVA-304", _no_draft(draft), ("$schema",))]
     faults = []
-    if not _unremarkable(document):
+    if not plain:
         faults = [fault for at, part in subschemas(document) for fault in _own_faults(at, part, document, registry)]
     told = {fault.at for fault in faults if not fault.warning}
     meta = _meta(name)
@@ -131,8 +135,11 @@ def subschemas(schema: Any, at: Pointer = ()) -> Iterator[tuple[Pointer, Mapping
             yield from subschemas(child, (*at, name))
 
 
-def _unremarkable(schema: Any) -> bool:
-    """Does every part of it have only keywords with which no more can be wrong than the draft says? Most do."""
+def unremarkable(schema: Any) -> bool:
+    """Does every part of it have only keywords with which no more can be wrong than the draft says? Most do.
+
+    There is no reference in such a schema, and the library compiles it if the draft allows it.
+    """
     if schema.__class__ is not dict:
         return True
     if not schema.keys() <= _UNREMARKABLE:
@@ -144,7 +151,7 @@ def _unremarkable(schema: Any) -> bool:
         elif child.__class__ is list and name in _SEVERAL:
             inner = child
         for part in inner:
-            if not _unremarkable(part):
+            if not unremarkable(part):
                 return False
     return True
 

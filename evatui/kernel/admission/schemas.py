@@ -1,9 +1,9 @@
-"""Schemas at work: compiled once per generation, asked for every call from any thread."""
+"""Schemas at work: compiled at most once per generation, asked for every call from any thread."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from typing import Any
 from urllib.parse import unquote
 
@@ -38,15 +38,30 @@ class Violation:
 
 @dataclass(frozen=True, slots=True)
 class CompiledSchema:
-    """``document`` is the schema itself. Raises `ValueError` from the library for one that is no valid schema."""
+    """``document`` is the schema itself. Raises `ValueError` from the library for one that is no valid schema.
+
+    ``sure``: it is known to be valid, so it is compiled only when the first value is to be judged.
+    """
 
     document: Mapping[str, Any]
-    _validator: Any = field(init=False, repr=False, compare=False)
+    sure: InitVar[bool] = False
+    _compiled: Any = field(default=None, init=False, repr=False, compare=False)
     _ways: Ways | None = field(default=None, init=False, repr=False, compare=False)
     _arrays: dict[str, bool] = field(default_factory=dict, init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_validator", jsonschema_rs.validator_for(dict(self.document), **OPTIONS))
+    def __post_init__(self, sure: bool) -> None:
+        if not sure:
+            self._compile()
+
+    @property
+    def _validator(self) -> Any:
+        return self._compiled if self._compiled is not None else self._compile()
+
+    def _compile(self) -> Any:
+        """Two threads may both do it: then the one result is as good as the other."""
+        compiled = jsonschema_rs.validator_for(dict(self.document), **OPTIONS)
+        object.__setattr__(self, "_compiled", compiled)
+        return compiled
 
     def check(self, value: Any) -> list[Violation]:
         """What in ``value`` (JSON-like) breaks the schema: by place, at most 20; empty where all is well.
