@@ -6,7 +6,7 @@ import pytest
 
 from evatui.kernel.model.diagnostic import Edit
 from evatui.kernel.workspace.layout import Layout
-from tests.admission.harness import MANIFEST, NOTES, edited, judge, only, refused
+from tests.admission.harness import MANIFEST, NOTES, POLICY, accepted, edited, judge, only, refused
 
 NETWORK = NOTES[MANIFEST][NOTES[MANIFEST].index("  network:") : NOTES[MANIFEST].index("  shell:")].rstrip("\n")
 
@@ -75,3 +75,32 @@ def test_an_edit_is_in_the_json(layout: Layout) -> None:
     line = NOTES[MANIFEST].split("\n").index("priority: 60") + 1
     place = {"file": MANIFEST, "line": line, "column": 1, "end_line": line, "end_column": 8}
     assert found["edits"] == [{**place, "replacement": "priority"}]
+
+
+def test_a_value_that_goes_over_several_lines_is_left_to_a_person(layout: Layout) -> None:
+    """Here a dash was meant to start an item."""
+    files = edited(manifest=("read:\n      - workspace/docs", "read: all\n      - workspace/docs"))
+    assert only(judge(files, layout)).edits == ()
+
+
+@pytest.mark.parametrize(
+    ("asked", "more"),
+    [
+        ("emit: [/notes/**]", "emit: [/other/*]"),
+        ("env: [NOTES_KEY]", "env: [OTHER]"),
+        ("[git, status, --short]", """[git, "a b", "c: d", "#x", "it's", "1", "no", "true", "]"]"""),
+        ("hosts: [api.example.org]", "hosts: ['*.example.com']"),
+        ("capabilities: [repo.file.read]", "capabilities: ['*']"),
+        ("write: []", "write: ['*']"),
+        ("id: team-notes", 'id: "12"'),
+        ("id: team-notes", "id: 'true'"),
+    ],
+)
+def test_the_grant_that_is_proposed_is_one_that_does_it(layout: Layout, asked: str, more: str) -> None:
+    """Each of those that are missing, as it stands in the fix, added to the policy."""
+    files = edited(manifest=(asked, more))
+    found = refused(judge(files, layout)).diagnostics
+    grants = [str(one.fix).partition("add to a policy file: ")[2] for one in found if one.code == "EVA-410"]
+    assert grants == [grant for grant in grants if grant.startswith("- {")]
+    granted = {**files, POLICY: files[POLICY] + "".join(f"  {grant}\n" for grant in grants)}
+    accepted(judge(granted, layout))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from typing import Any
 
 from evatui.kernel.admission.grants import Excess, excess
@@ -16,8 +18,13 @@ from evatui.kernel.model.sandbox import SandboxFacts
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.model.topic import is_kernel_topic
 from evatui.kernel.workspace.home import OPERATOR_FILE
+from evatui.kernel.workspace.scalars import resolve
 
 __all__ = ["check_policy"]
+
+_BARE = re.compile(r"-{0,2}[A-Za-z][A-Za-z0-9_./-]*", re.ASCII)
+_MAX_GRANT = 20_000
+"""Characters: what is cut off would be no grant any more."""
 
 
 def check_policy(manifest: Manifest, policy: Policy, sandbox: SandboxFacts, report: Report) -> None:
@@ -100,13 +107,23 @@ def _origin(manifest: Manifest, layer: Layer, granted: Granted) -> str:
 
 
 def _fix(manifest: Manifest, layer: Layer, more: Excess) -> str:
-    entry = f"[{', '.join(more.entry)}]" if isinstance(more.entry, tuple) else more.entry
-    block = f'["{entry}"]' if isinstance(more.entry, str) else f"[{entry}]"
-    for key in reversed(more.area.path):
-        block = f"{key}: {block}"
-    block = block.replace(": ", ": {", 1) + "}" if len(more.area.path) == 2 else block
+    entry = (
+        f"[{', '.join(map(_word, more.entry))}]"
+        if isinstance(more.entry, tuple)
+        else json.dumps(more.entry, ensure_ascii=False)
+    )
+    *outer, name = more.area.path
+    block = f"{name}: [{entry}]"
+    for key in outer:
+        block = f"{key}: {{{block}}}"
     file = OPERATOR_FILE if layer.name is LayerName.OPERATOR else "a policy file"
-    return f"Remove the entry, or add to {file}: - {{match: {{ids: [{manifest.id}]}}, {clean_line(block)}}}"
+    grant = f"- {{match: {{ids: [{_word(manifest.id)}]}}, {block}}}"
+    return f"Remove the entry, or add to {file}: {clean_line(grant, _MAX_GRANT)}"
+
+
+def _word(text: str) -> str:
+    """As it can stand in a list: in quotes where YAML would read something else."""
+    return text if _BARE.fullmatch(text) and resolve(text) == text else json.dumps(text, ensure_ascii=False)
 
 
 def _text(entry: Any) -> str:

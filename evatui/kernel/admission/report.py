@@ -119,9 +119,12 @@ class Report:
         instead: str | None = None,
         **more: Any,
     ) -> None:
-        """Something wrong with the value at ``at``, or with its key; ``instead`` is what surely should stand there."""
+        """Something wrong with the value at ``at``, or with its key; ``instead`` is what surely should stand there.
+
+        A value that goes over several lines is never replaced: probably it was meant to be several.
+        """
         span = self.span(at, key=key, label=label)
-        told = instead is not None and not any(isinstance(step, str) and looks_secret(step) for step in at)
+        told = span.line == span.end_line and not any(isinstance(step, str) and looks_secret(step) for step in at)
         edits = (Edit(replace(span, label=""), instead),) if instead is not None and told else ()
         self.add(self._faults[fault], message, span, edits=edits, **more)
 
