@@ -36,6 +36,14 @@ EMPTY: dict[str, tuple[dict[str, Any], str]] = {
         {"type": ["object", "null"], "allOf": [{"not": {"type": ["object", "array"]}}]},
         "/allOf/0/not",
     ),
+    "not what every object is": ({"not": {"minLength": 1, "type": ["object", "string"]}}, "/not"),
+    "not one of two": ({"not": {"anyOf": [{"type": "object"}, {"pattern": "x"}]}}, "/not"),
+    "not what no object is": ({"not": {"not": {"type": "string"}}}, "/not"),
+    "on a condition that every object meets": ({"if": {"type": "object"}, "then": False}, "/if"),
+    "on a condition and without it": (
+        {"required": ["a"], "if": {"required": ["b"]}, "then": {"maxProperties": 1}, "else": {"type": "null"}},
+        "/if",
+    ),
     "a name that none may have": ({"required": ["a"], "propertyNames": {"maxLength": 0}}, "/propertyNames"),
     "a name of another kind": ({"required": ["a"], "propertyNames": {"pattern": "^x"}}, "/propertyNames"),
     "oneOf twice the same": ({"oneOf": [{"required": ["a"]}, {"required": ["a"], "title": "A"}]}, "/oneOf"),
@@ -75,6 +83,11 @@ def test_what_no_object_fits_is_told_with_its_place(name: str) -> None:
         {"required": ["a"], "patternProperties": {"^a": {"type": "string"}}, "additionalProperties": False},
         {"not": {"type": "string"}},
         {"not": {"type": "object", "required": ["a"]}},
+        {"not": {"not": {"required": ["a"]}}},
+        {"not": {"anyOf": [{"required": ["a"]}, {"type": "string"}]}},
+        {"if": {"required": ["a"]}, "then": False},
+        {"if": {"type": "object"}, "else": False},
+        {"if": {"type": "object"}},
         {"required": ["a"], "propertyNames": {"maxLength": 1}},
         {"oneOf": [{"required": ["a"]}, {"required": ["b"]}]},
         {"oneOf": [{"const": {"a": 1}}, {"const": {"a": True}}]},
@@ -97,7 +110,7 @@ def test_nothing_that_accepts_an_object_is_called_empty(draft: str | None, data:
             assert not judge.is_valid(value), value
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(st.sampled_from(DRAFTS).flatmap(schemas))
 @example({"type": "object", "$schema": DRAFTS[4], "contentEncoding": 1})
 @example({"required": ["a"], "properties": {"a": {"type": "string", "maxLength": 0}}, "additionalProperties": False})

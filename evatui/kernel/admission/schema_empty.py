@@ -5,13 +5,13 @@ Only what surely accepts nothing is told: whatever cannot be decided by looking 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from evatui.kernel.admission.compat_keywords import NUMBERS, least, limit, most, required
 from evatui.kernel.admission.compat_values import Properties, finite, holds
-from evatui.kernel.admission.schema_parts import Circular, Part, Schema, TooIntricate
+from evatui.kernel.admission.schema_parts import EVERY_TYPE, Circular, Part, Schema, TooIntricate, plain_types
 from evatui.kernel.model.text import clean_line
 
 __all__ = ["DeadEnd", "dead_end", "likely_object", "plainly_takes_objects"]
@@ -25,6 +25,17 @@ _OPEN = frozenset(
 )
 _EASY = frozenset(("type", "properties", "additionalProperties", "items", "maxItems", "maxLength", *_NOTES))
 """Keywords of an object, and of a value in it, of which none rules out what is `_LIKELY`."""
+_NUMERIC = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
+_OF_ARRAYS = ("items", "prefixItems", "additionalItems", "contains", "minItems", "maxItems", "uniqueItems")
+_OF_OBJECTS = ("properties", "required", "additionalProperties", "minProperties", "maxProperties", "propertyNames")
+_CONCERNS: Mapping[str, frozenset[str]] = {
+    **dict.fromkeys(("minLength", "maxLength", "pattern", "format"), frozenset({"string"})),
+    **dict.fromkeys(_NUMERIC, frozenset({"integer", "fraction"})),
+    **dict.fromkeys(_OF_ARRAYS, frozenset({"array"})),
+    **dict.fromkeys(_OF_OBJECTS, frozenset({"object"})),
+    "patternProperties": frozenset({"object"}),
+}
+"""Of all other types, these keywords let every value through."""
 _SIZES = {"string": "Length", "array": "Items", "object": "Properties"}
 
 
@@ -97,14 +108,31 @@ class _Search:
         return self._no_branch(parts, depth)
 
     def _types_ruled_out(self, parts: Sequence[Part]) -> frozenset[str]:
-        """By each ``not`` that speaks of nothing but types."""
-        out: frozenset[str] = frozenset()
+        """By each ``not``: the types of which every value fits what it denies."""
+        denied = (self._below(part, "not") for part in parts if "not" in (part.rules or {}))
+        return frozenset().union(*map(self._always, denied))
+
+    def _always(self, parts: Sequence[Part]) -> frozenset[str]:
+        """The types of which every value fits the ``parts``, as far as that is plain."""
+        found = EVERY_TYPE
         for part in parts:
-            if "not" in (part.rules or {}):
-                denied = self._schema.parts((part.rules or {})["not"], part.at("not"))
-                if all(one.rules is not None and one.rules.keys() == {"type"} for one in denied):
-                    out |= self._schema.types(denied) if denied else frozenset()
-        return out
+            if part.rules is None:
+                return frozenset()
+            for word in part.rules:
+                found &= self._always_by(part, word)
+        return found
+
+    def _always_by(self, part: Part, word: str) -> frozenset[str]:
+        if word == "type":
+            return plain_types(part.rules or {})
+        if word == "not":
+            return EVERY_TYPE - self._schema.types(self._below(part, word))
+        if word == "anyOf":
+            return frozenset().union(*map(self._always, self._schema.children(part, word)))
+        return EVERY_TYPE - _CONCERNS.get(word, EVERY_TYPE)
+
+    def _below(self, part: Part, word: str) -> list[Part]:
+        return self._schema.parts((part.rules or {})[word], part.at(word))
 
     def _of_type(self, kind: str, parts: Sequence[Part], depth: int) -> DeadEnd | None:
         if kind in NUMBERS:
@@ -145,7 +173,18 @@ class _Search:
                     for branch in branches
                 ):
                     return DeadEnd(part.at(word), f"no alternative under {word} can be fulfilled")
+            if part.rules and "if" in part.rules and part.rules.keys() & {"then", "else"}:
+                others = [*parts[:index], _without(part, "if", "then", "else"), *parts[index + 1 :]]
+                if all(self.empty([*others, *branch], depth + 1) for branch in self._ways(part)):
+                    return DeadEnd(part.at("if"), "neither what fits if nor what does not can be fulfilled")
         return None
+
+    def _ways(self, part: Part) -> Iterator[list[Part]]:
+        """What an ``if`` comes to: it fits and so does ``then``, or it does not and ``else`` fits."""
+        rules = part.rules or {}
+        denied = Part({"not": rules["if"]}, part.source, part.pointer)
+        yield [*self._below(part, "if"), *(self._below(part, "then") if "then" in rules else ())]
+        yield [denied, *(self._below(part, "else") if "else" in rules else ())]
 
     def _has_twin(self, branch: Sequence[Part], branches: Sequence[Sequence[Part]]) -> bool:
         """Whatever fits it fits another one too."""
@@ -156,8 +195,8 @@ class _Search:
         )
 
 
-def _without(part: Part, word: str) -> Part:
-    rules = {name: value for name, value in (part.rules or {}).items() if name != word}
+def _without(part: Part, *words: str) -> Part:
+    rules = {name: value for name, value in (part.rules or {}).items() if name not in words}
     return Part(rules, part.source, part.pointer)
 
 
