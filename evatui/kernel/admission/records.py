@@ -140,20 +140,22 @@ class Record:
     fields: Mapping[str, Field]
     check: Callable[[dict[str, Any], Pointer, Report], None] | None = None
     _absent: Mapping[str, Any] = field(init=False, repr=False, compare=False)
+    _required: tuple[str, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        required = tuple(name for name, entry in self.fields.items() if entry.required)
+        object.__setattr__(self, "_required", required)
         object.__setattr__(self, "_absent", {name: entry.absent for name, entry in self.fields.items()})
 
     def read(self, value: Any, at: Pointer, report: Report) -> Any:
         if not isinstance(value, dict):
             return wrong_type(at, report, "a mapping")
-        if not value.keys() <= self.fields.keys():
-            for name in value:
-                if name not in self.fields:
-                    self._unknown(name, value, at, report)
         values = dict(self._absent)
-        for name, entry in self.fields.items():
-            if name in value or entry.required:
+        for name in (*value, *(name for name in self._required if name not in value)):
+            entry = self.fields.get(name)
+            if entry is None:
+                self._unknown(name, value, at, report)
+            else:
                 values[name] = self._value(name, entry, value, at, report)
         values = {name: found for name, found in values.items() if found is not INVALID}
         if self.check:
@@ -228,5 +230,4 @@ class Record:
             "properties": {name: entry.schema() for name, entry in self.fields.items()},
             "additionalProperties": False,
         }
-        required = [name for name, entry in self.fields.items() if entry.required]
-        return {**found, "required": required} if required else found
+        return {**found, "required": list(self._required)} if self._required else found

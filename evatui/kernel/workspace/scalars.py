@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 
@@ -18,6 +19,8 @@ _INTEGER = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+", re.ASCII)
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?", re.ASCII)
 _NOT_FINITE = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
 _NUMERIC_START = frozenset("+-.0123456789")
+_KEPT = 4_096
+"""Answers kept: the keys and the words of one kind of file are the same again and again."""
 _LONGEST = 400
 """Characters of a number; past it, only leading or trailing zeros could keep it in range."""
 
@@ -26,6 +29,7 @@ class UnfitNumber(ValueError):
     """Infinite, not a number, or of more than 64 bits: JSON and Lua have no such value."""
 
 
+@functools.lru_cache(_KEPT)
 def resolve(text: str) -> Scalar:
     """The value of an unquoted scalar. Raises `UnfitNumber`."""
     if text in _WORDS:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from json.encoder import encode_basestring_ascii
 from typing import Any
 
 from evatui.kernel.model.diagnostic import Diagnostic, Span
@@ -220,7 +220,7 @@ def _content(source: Source) -> str:
 
 
 def _listed(kind: str, path: str, content: str) -> str:
-    return f'["{kind}", {json.dumps(path)}, "{content}"]'
+    return f'["{kind}", {encode_basestring_ascii(path)}, "{content}"]'
 
 
 def _still_changing(path: str) -> Diagnostic:
