@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import unicodedata
 
 import pytest
@@ -113,6 +114,31 @@ def test_what_looks_like_a_secret_is_never_shown(layout: Layout, line: str) -> N
     number = files[MANIFEST].split("\n").index(line.split("\n")[-1]) + 1
     told = "\n".join(d.rendered + d.message for d in verdict.diagnostics)
     told += "\n".join(shown(files[MANIFEST], Span(MANIFEST, number, 1, number, 3)))
+    assert SECRET not in told
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("manifest", "priority", "KNOWN"),
+        ("manifest", "- notes.find", "- KNOWN"),
+        ("manifest", "capabilities/tools/notes.lua", "KNOWN"),
+        ("manifest", "schemas/notes.input.json", "KNOWN"),
+        ("manifest", "workspace/docs", "KNOWN"),
+        ("manifest", "git, status", "git, KNOWN"),
+        ("manifest", "NOTES_KEY", "KNOWN"),
+        ("manifest", "emit: [/notes/**]", "emit: KNOWN"),
+        ("policy", "git, status", "git, KNOWN"),
+        ("policy", "NOTES_KEY", "KNOWN"),
+        ("policy", "notes.*", "KNOWN"),
+        ("takes", '"required"', '"KNOWN": "#/KNOWN", "$ref": "#/KNOWN", "required"'),
+    ],
+)
+def test_what_is_a_secret_wherever_it_stands_is_not_told_as_a_name_either(
+    layout: Layout, file: str, old: str, new: str
+) -> None:
+    files = edited(**{file: (old, new.replace("KNOWN", f"ghp_{SECRET}0000"))})
+    told = json.dumps([found.to_json() for found in refused(judge(files, layout)).diagnostics])
     assert SECRET not in told
 
 

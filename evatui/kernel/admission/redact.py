@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["SECRET_TEXT", "VEIL", "hide", "looks_secret", "veiled", "veiled_words"]
+__all__ = ["SECRET_TEXT", "VEIL", "hide", "looks_secret", "shrouded", "veiled", "veiled_words"]
 
 _SECRET_KEY = re.compile(
     r"(?:^|[_.-])(?:secrets?|tokens?|passwords?|passwd|passphrase|credentials?|authorization|api[_-]?keys?"
@@ -54,7 +54,12 @@ def hide(lines: Sequence[str], number: int, *, code: bool = False) -> str:
             shown = _QUOTED.sub(lambda found: _shroud(found[0]), value) if code else _shroud(value)
             line = line[: match.end()] + shown
             break
-    return SECRET_TEXT.sub(lambda found: _shroud(found[0]), line)
+    return shrouded(line)
+
+
+def shrouded(text: str) -> str:
+    """``text`` with what is a secret wherever it stands dotted out, character for character."""
+    return SECRET_TEXT.sub(lambda found: _shroud(found[0]), text)
 
 
 def veiled(value: Any) -> Any:

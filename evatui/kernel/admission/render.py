@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from evatui.kernel.admission.redact import hide
+from evatui.kernel.admission.redact import hide, shrouded
 from evatui.kernel.model.diagnostic import Diagnostic, Level, Span
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.workspace.lines import split_lines
@@ -27,7 +27,11 @@ _CODE_SUFFIXES = (".lua",)
 
 
 def render(diagnostic: Diagnostic, texts: Texts) -> Diagnostic:
-    """The diagnostic with ``rendered`` filled in. A file that is not in ``texts`` is named without its line."""
+    """The diagnostic with ``rendered`` filled in. A file that is not in ``texts`` is named without its line.
+
+    What looks like a secret is dotted out in all of it: it may stand where a name or a path was wanted.
+    """
+    diagnostic = _without_secrets(diagnostic)
     level = "warning: " if diagnostic.level is Level.WARNING else ""
     spans = sorted(diagnostic.spans, key=lambda span: not span.primary)[:_MAX_SPANS]
     gutter = max((len(str(span.line)) for span in spans), default=1)
@@ -47,6 +51,17 @@ def noted(diagnostic: Diagnostic, note: str) -> Diagnostic:
     """A rendered diagnostic with one more note."""
     rendered = _WHY.sub(lambda why: f"{why[1]}= note: {note}\n{why[0]}", diagnostic.rendered, count=1)
     return replace(diagnostic, notes=(*diagnostic.notes, note), rendered=rendered)
+
+
+def _without_secrets(diagnostic: Diagnostic) -> Diagnostic:
+    return replace(
+        diagnostic,
+        message=shrouded(diagnostic.message),
+        spans=tuple(replace(span, label=shrouded(span.label)) if span.label else span for span in diagnostic.spans),
+        notes=tuple(map(shrouded, diagnostic.notes)),
+        fix=shrouded(diagnostic.fix) if diagnostic.fix else diagnostic.fix,
+        edits=tuple(edit for edit in diagnostic.edits if shrouded(edit.replacement) == edit.replacement),
+    )
 
 
 def _place(span: Span, data: bytes | None, gutter: int, arrow: str) -> list[str]:
