@@ -40,6 +40,7 @@ def applied(text: str, edit: Edit) -> str:
         (NETWORK, '  network: "no"'),
         (NETWORK, "  network: off"),
         ("timeout_ms: 2000", "timeout_ms: 900000"),
+        ("script: capabilities/tools/notes.lua", "script: capabilities\\tools\\notes.lua"),
     ],
 )
 def test_an_edit_repairs_what_it_is_for(layout: Layout, right: str, wrong: str) -> None:
@@ -58,6 +59,7 @@ def test_an_edit_repairs_what_it_is_for(layout: Layout, right: str, wrong: str) 
         (NETWORK, "  network: [example.org]", "network: {hosts: [api.example.org]}"),
         ("entry: find", "entry: 5", "Write the name of a Lua function"),
         ("- workspace/docs", "- /etc", "a root of eva.yaml"),
+        ("capabilities/tools/notes.lua", "/srv/notes.lua", "from the workspace folder on"),
     ],
 )
 def test_where_only_a_person_can_tell_the_fix_leads_on(layout: Layout, right: str, wrong: str, fix: str) -> None:

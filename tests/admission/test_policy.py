@@ -90,10 +90,11 @@ def test_more_in_the_manifest_is_a_refusal_at_the_line_that_asks(
     if words is None:
         accepted(judge(files, layout))
         return
-    found = refused(judge(files, layout)).diagnostics[0]
+    found, *others = refused(judge(files, layout)).diagnostics
     assert words in found.message
     assert found.primary is not None
     assert found.primary.line == line_of(files, MANIFEST, line)
+    assert found.primary.line not in {other.primary.line for other in others if other.primary}
 
 
 def test_a_wrong_entry_does_not_move_the_blame_for_the_next_one(layout: Layout) -> None:

@@ -11,7 +11,7 @@ from evatui.kernel.admission.report import Fault, Pointer, Report
 from evatui.kernel.admission.rules import INVALID, Choice, Rule, Text, dotted
 from evatui.kernel.model.permissions import ALL
 from evatui.kernel.model.topic import is_topic_pattern
-from evatui.kernel.workspace.paths import HERE, InvalidPath, normal
+from evatui.kernel.workspace.paths import HERE, InvalidPath, is_plain, normal
 
 __all__ = [
     "COMMANDS",
@@ -42,6 +42,7 @@ NAME_GLOB = Text(
 ID_GLOB = Text("an id, or a pattern with *", re.compile(r"[A-Za-z0-9*][A-Za-z0-9_.*-]{0,127}", re.ASCII))
 
 _PATH = Text("a path relative to the workspace", longest=1_000)
+_PATH_FIX = "Write the path from the workspace folder on, with /, and move the file there if it lies elsewhere."
 _ROOTED = Text("root, or root/sub/path", longest=1_000)
 _TOPIC = Text("a topic pattern such as /repo/**")
 
@@ -57,7 +58,9 @@ class FilePath:
         try:
             normal(text)
         except InvalidPath as problem:
-            report.fault(Fault.PATH, f"{report.shown(at)}: {problem}", at)
+            turned = text.replace("\\", "/")
+            instead = turned if turned != text and is_plain(turned) else None
+            report.fault(Fault.PATH, f"{report.shown(at)}: {problem}", at, instead=instead, fix=_PATH_FIX)
             return INVALID
         return text
 

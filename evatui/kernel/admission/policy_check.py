@@ -78,13 +78,19 @@ def _names(manifest: Manifest, layer: Layer, granted: Granted, report: Report) -
 
 def _kernel_topics(manifest: Manifest, report: Report) -> None:
     for topic in manifest.permissions.events.emit:
-        if topic != ALL and is_kernel_topic(topic):
+        if _is_reserved(topic):
             span = report.span(report.item(("permissions", "events", "emit"), topic))
             report.add("EVA-410", f"only the kernel emits {topic}", span, fix="Use a topic of your own.")
 
 
+def _is_reserved(topic: str) -> bool:
+    return topic != ALL and is_kernel_topic(topic)
+
+
 def _permissions(manifest: Manifest, layer: Layer, granted: Granted, report: Report) -> None:
     for more in excess(manifest.permissions, granted.permissions):
+        if more.area.path == ("events", "emit") and _is_reserved(more.entry):
+            continue  # told already, and no grant would help
         if more.area.path != ("network", "methods") or granted.permissions.network.hosts:
             _refuse(manifest, layer, granted, more, report)
 
