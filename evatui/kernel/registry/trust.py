@@ -149,4 +149,4 @@ def _around(text: str, first: int, last: int) -> str:
 
 
 def _shown(value: Any) -> str:
-    return "nothing" if value is None else json.dumps(value, ensure_ascii=False)
+    return "nothing" if value is None else json.dumps(value, ensure_ascii=False, sort_keys=True)
