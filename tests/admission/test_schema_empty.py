@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from evatui.kernel.admission.compat import Direction, incompatibilities
 from evatui.kernel.admission.schema_empty import dead_end, likely_object, plainly_takes_objects
 from evatui.kernel.admission.schema_rules import schema_faults, unremarkable
 from evatui.kernel.admission.schemas import CompiledSchema
+from evatui.kernel.admission.verdict import Candidate
+from evatui.kernel.workspace.layout import Layout
 from tests.admission.compat_law import validator
+from tests.admission.harness import NOTES, TAKES, judge
 from tests.admission.schema_strategies import DRAFTS, schemas, values
 
 EMPTY: dict[str, tuple[dict[str, Any], str]] = {
@@ -108,6 +113,33 @@ def test_nothing_that_accepts_an_object_is_called_empty(draft: str | None, data:
     if judge is not None and dead_end(document) is not None:
         for value in data.draw(st.lists(objects, min_size=1, max_size=8)):
             assert not judge.is_valid(value), value
+
+
+@pytest.mark.parametrize(
+    "there",
+    [
+        {"enum": 5},
+        {"type": "objekt"},
+        {"properties": {"a": 5}, "required": ["a"]},
+        {"required": "a"},
+        {"anyOf": 5},
+        {"minProperties": "x"},
+        {"enum": [[], [1]], "properties": {"b": False}},
+        {"propertyNames": 5, "required": ["a"]},
+    ],
+    ids=json.dumps,
+)
+@pytest.mark.parametrize("draft", [DRAFTS[0], DRAFTS[5]])
+def test_a_reference_to_where_no_schema_is_looked_for_breaks_nothing(
+    layout: Layout, there: dict[str, Any], draft: str | None
+) -> None:
+    """It is refused, or the library makes something of it."""
+    document = {"allOf": [{"$ref": "#/const"}], "const": there, **({"$schema": draft} if draft else {})}
+    verdict = judge({**NOTES, TAKES: json.dumps(document)}, layout)
+    assert all(found.code.startswith("EVA-3") for found in getattr(verdict, "diagnostics", ()))
+    if isinstance(verdict, Candidate):
+        incompatibilities(document, {"required": ["b"]}, Direction.INPUT)
+        incompatibilities({"required": ["b"]}, document, Direction.INPUT)
 
 
 @settings(max_examples=30)

@@ -46,7 +46,10 @@ def holds(schema: Schema, part: Part, values: Iterable[Any]) -> bool | None:
         return None
     named = schema.document.get("$schema") if isinstance(schema.document, Mapping) else None
     asked = {**part.rules, "$schema": named} if named else dict(part.rules)
-    validator = jsonschema_rs.validator_for(asked, **OPTIONS)
+    try:
+        validator = jsonschema_rs.validator_for(asked, **OPTIONS)
+    except ValueError:  # by itself it is no schema: a reference led to where none was looked for
+        return None
     return all(validator.is_valid(value) for value in values)
 
 

@@ -87,7 +87,7 @@ def _tangle(tree: _Tree, document: dict[str, Any]) -> Diagnostic | None:
 def _whole(tree: _Tree, document: dict[str, Any], for_objects: bool) -> tuple[CompiledSchema | None, list[Diagnostic]]:
     """With everything in it that is referred to; that is where some things first show."""
     schema, wrong = _by_the_library(tree, document)
-    if for_objects and not (schema and schema.fits(likely_object(document))):
+    if schema is not None and for_objects and not schema.fits(likely_object(document)):
         end = dead_end(document)
         if end is not None:
             at = tuple(pointer_steps(end.pointer))
