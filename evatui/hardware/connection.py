@@ -114,7 +114,7 @@ class Connection:
         tap.sent(said, epoch)
         wire.write(said)
         try:
-            return self._answer(wire, dialect, until, take, epoch)
+            return self._answer(wire, dialect, until, _after_a_half(take) if dropped else take, epoch)
         finally:
             tap.lines = wire.lines()
 
@@ -140,6 +140,22 @@ class Connection:
         if self._given_up.is_set():
             raise _gone(sent=True)
         raise Trouble(ErrorKind.TIMEOUT, "the device has not answered in time", sent=True)
+
+
+def _after_a_half(take: Callable[[bytes], Any]) -> Callable[[bytes], Any]:
+    """What was dropped may have ended within a message: what is left of that is no fault of the device."""
+    halves = [True]
+
+    def taken(frame: bytes) -> Any:
+        torn = bool(halves and halves.pop())
+        try:
+            return take(frame)
+        except Trouble as trouble:
+            if torn and trouble.kind is ErrorKind.DEVICE_PROTOCOL_ERROR:
+                return None
+            raise
+
+    return taken
 
 
 def _gone(*, sent: bool = False) -> Trouble:

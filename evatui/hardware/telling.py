@@ -70,7 +70,7 @@ class Telling:
         self._journal.write(Code.DEVICE_ORPHANED, Outcome.UNKNOWN, KERNEL, device=claim.fingerprint, owner=claim.actor)
 
     def command(self, what: str, device: Device, capability: str, owner: Owner, cause: str) -> None:
-        """Emits ``/hardware/command/<what>``: ``failed`` before anything was sent, ``unknown`` after."""
+        """Emits ``/hardware/command/<what>``: ``failed`` before anything was sent, ``unknown`` after, ``cancelled``."""
         payload = {"capability": capability, "request_id": owner.what, "cause": cause}
         self._bus.emit(f"/hardware/command/{what}", {**_who(device), **payload})
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, Final
@@ -95,6 +96,9 @@ class Using:
             return await self.station(device).ask(dialect, capability, payload, owner, left_s, expected)
         except Trouble as trouble:
             self._telling.command("unknown" if trouble.sent else "failed", device, capability, owner, trouble.message)
+            raise
+        except asyncio.CancelledError:
+            self._telling.command("cancelled", device, capability, owner, "whoever called has given it up")
             raise
 
     async def claim(self, device: Device, actor: Actor, request_id: str, *, force: bool) -> Lease:

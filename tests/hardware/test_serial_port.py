@@ -73,6 +73,25 @@ def test_what_no_message_may_be_as_long_as_is_dropped_and_costs_the_connection()
     os.close(master)
 
 
+async def test_half_a_message_that_is_left_of_what_nobody_asked_for_is_no_fault_of_the_device() -> None:
+    master, slave = os.openpty()
+    tty.setraw(slave)
+    connection = Connection(lambda: SerialPort(os.ttyname(slave), SCALE.line), Tap(lambda: Moment(0.0, "now")))
+    await connection.open()
+    for halves, kind in ((1, ""), (2, "DeviceProtocolError")):
+        os.write(master, b'{"seq":0,"we')  # is dropped before it is asked
+        asking = asyncio.create_task(connection.ask(SCALE, "weigh", {}, 60.0, 1))
+        await asyncio.to_thread(os.read, master, 100)
+        os.write(master, b'ight_g":1}\n' * halves + b'{"seq":1,"weight_g":2}\n')
+        if kind:
+            await fails(kind, asking)
+        else:
+            assert await asking == {"weight_g": 2}
+    await connection.close()
+    os.close(slave)
+    os.close(master)
+
+
 def test_a_simulated_port_that_is_opened_after_its_plug_was_pulled_is_nobody_elses_terminal() -> None:
     terminal = Terminal(Scale(), lambda: Fault.NONE)
     terminal.close()
