@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
+from evatui.control.lua_skills import lua_skill_of, lua_skills
 from evatui.control.operator import CommandFailed
 from evatui.control.params import Params, read_needed
 from evatui.control.skill_context import told_to_agents
@@ -34,15 +35,21 @@ class SkillQueries:
         }
 
     async def _list(self, params: Params, actor: Actor) -> dict[str, Any]:
-        return listed(await self._runtime.skills.look())
+        """Lua skills too, which are capabilities: neither index nor context holds them."""
+        known = listed(await self._runtime.skills.look())
+        skills = sorted((*known["skills"], *lua_skills(self._runtime)), key=lambda one: str(one["name"]))
+        return {**known, "skills": skills}
 
     async def _show(self, params: Params, actor: Actor) -> dict[str, Any]:
         wanted = read_needed(params, "name")
         known = await self._runtime.skills.look()
         found = known.named(wanted)
-        if found is None:
+        if found is not None:
+            return shown(found)
+        lua = lua_skill_of(self._runtime, wanted)
+        if lua is None:
             raise _unknown(wanted, known)
-        return shown(found)
+        return lua
 
     async def _index(self, params: Params, actor: Actor) -> dict[str, Any]:
         return {"index": index((await self._runtime.skills.look()).skills)}

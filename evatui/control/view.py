@@ -13,6 +13,7 @@ from evatui.control.capability_rows import capability_row, contested, transition
 from evatui.control.device_rows import devices_listed
 from evatui.control.extensions import Extensions
 from evatui.control.idle import idle_rows
+from evatui.control.lua_skills import lua_skill_rows
 from evatui.control.plugin_rows import PluginRows
 from evatui.control.refusals import rejection_rows
 from evatui.control.skill_rows import extensions
@@ -28,6 +29,7 @@ from evatui.control.standing import marks
 from evatui.control.waiting import held_rows, trust_info
 from evatui.kernel.model.clock import rfc3339
 from evatui.kernel.model.event import Event
+from evatui.kernel.model.manifest import Kind
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.records.redact import redact
 from evatui.kernel.registry.capability import Capability
@@ -46,7 +48,7 @@ class View:
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
         self._rows: dict[str, tuple[object, CapabilityRow]] = {}
-        self._skills: tuple[object, Extensions] | None = None
+        self._skills: tuple[object, list[CapabilityRow], Extensions] | None = None
         self._plugins = PluginRows(runtime)
 
     def snapshot(self, since: Cursor) -> ConsoleSnapshot:
@@ -57,12 +59,13 @@ class View:
         skipped = max(0, len(records) - _MAX_ROWS)
         records = records[skipped:]
         now = runtime.clock.monotonic()
+        capabilities = tuple(self._row(capability) for _, capability in sorted(registry.capabilities.items()))
         return ConsoleSnapshot(
             at=rfc3339(runtime.clock.now()),
             runtime=runtime_info(runtime),
             cursor=Cursor(events[-1].seq if events else since.events, records[-1]["seq"] if records else since.audit),
             counts=dict(registry.trail.counts),
-            capabilities=tuple(self._row(capability) for _, capability in sorted(registry.capabilities.items())),
+            capabilities=capabilities,
             rejections=rejection_rows(runtime),
             calls=tuple(_call(call, now) for call in islice(runtime.dispatch.under_way, _MAX_CALLS)),
             transitions=tuple(transition_row(edge) for edge in registry.trail.recent),
@@ -75,16 +78,19 @@ class View:
             held=held_rows(runtime),
             idle=idle_rows(runtime),
             trust=trust_info(runtime),
-            extensions=self._extensions(),
+            extensions=self._extensions(capabilities),
             devices=devices_listed(runtime.hardware) if runtime.hardware.has_looked else {},
             adapters=adapter_rows(runtime),
         )
 
-    def _extensions(self) -> Extensions:
-        known = self._runtime.skills.latest
-        if self._skills is None or self._skills[0] is not known:
-            self._skills = known, extensions(known)
-        return self._plugins.added_to(self._skills[1])
+    def _extensions(self, capabilities: tuple[CapabilityRow, ...]) -> Extensions:
+        """Rows at rest are the same objects, so what was made of them is made once."""
+        known, lua = self._runtime.skills.latest, [row for row in capabilities if row.kind == Kind.LUA_SKILL]
+        same = self._skills is not None and self._skills[0] is known and self._skills[1] == lua
+        if not same or self._skills is None:
+            told = extensions(known)
+            self._skills = known, lua, replace(told, skills=(*told.skills, *lua_skill_rows(lua)))
+        return self._plugins.added_to(self._skills[2])
 
     def _row(self, capability: Capability) -> CapabilityRow:
         if capability.draining or capability.rollout is not None:

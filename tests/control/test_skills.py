@@ -14,7 +14,7 @@ from evatui.kernel.model.errors import ErrorKind
 from tests.control.crowd import opened
 from tests.support.plugins import plugin
 from tests.support.waiting import until
-from tests.support.workspaces import save, write
+from tests.support.workspaces import save, tool, write
 
 SEARCH = "---\nname: deep-search\ndescription: 'Searches & finds'\nrequires_bins: no-such-program\n---\nBody\n"
 FILES = {"skills/deep-search/SKILL.md": SEARCH, "skills/broken/SKILL.md": "nothing"}
@@ -47,6 +47,26 @@ async def test_a_running_runtime_answers_what_is_asked_of_skills(operator: Opera
             await operator.run("skill.show", name=name)
         assert (failed.value.kind, failed.value.suggestion) == (ErrorKind.NOT_FOUND, suggestion)
     assert "diagnostics" not in failed.value.context
+
+
+async def test_lua_skills_are_listed_beside_the_others_and_told_to_no_agent(
+    operator: Operator, workspace: Path
+) -> None:
+    gate = "lua_skill\nruntime_gate: {allowed_modes: [normal]}"
+    for name, lines in (("lint", gate), ("off", f"{gate}\nenabled: false")):
+        files = tool(name, "function invoke(ctx, request) return {ok = true, result = {}} end")
+        write(workspace, {path: text.replace("lua_tool", lines) for path, text in files.items()})
+    await operator.run("capability.reload")
+    rows = {row["name"]: row for row in (await operator.run("skill.list"))["skills"]}
+    assert list(rows) == sorted(rows)
+    lint, off = rows["lint"], rows["off"]
+    assert (lint["class"], lint["available"], lint["location"]) == ("lua_skill", True, "capabilities/lint.yaml")
+    assert (off["available"], off["reason"]) == (False, "disabled_by_manifest")
+    shown = await operator.run("skill.show", name="lint")
+    assert shown["fields"]["capabilities"] == ["test.lint"]
+    assert "lint" not in (await operator.run("skill.context"))["text"]
+    seen = {row.name: row for row in (await operator.snapshot(Cursor())).extensions.skills}
+    assert (seen["lint"].kind, seen["lint"].available, seen["off"].reason) == ("lua_skill", True, "disabled_by_manifest")
 
 
 async def test_the_snapshot_has_the_skills_and_follows_the_disk(holder: LocalOperator, workspace: Path) -> None:

@@ -216,6 +216,11 @@ def test_allowed_tools_have_one_form(written: str, found: tuple[str, ...]) -> No
     assert skill("name: a-skill\ndescription: D\n").allowed_tools is None
 
 
+@pytest.mark.parametrize("written", ["{broken", "{a: b}", "[a, [b]]", '"a'])
+def test_a_kind_that_cannot_be_read_refuses_the_skill(written: str) -> None:
+    assert refused(f"name: a-skill\ndescription: D\nkind: {written}\n")[0].code == "EVA-807"
+
+
 @pytest.mark.parametrize("field", ["allowed-tools", "requires_bins", "requires_env"])
 @pytest.mark.parametrize("written", ["{broken", "{a: b}", "Bash(git", "[a, [b]]", "a: b", '"a', "[a, {b: c}]", '"\\a"'])
 @pytest.mark.parametrize("description", ["D", "Limits: many"])
