@@ -30,6 +30,6 @@ def cancel(settings: Settings, what: str) -> Answer:
 
 def _show(screen: Screen, data: Mapping[str, Any]) -> None:
     for call in data["cancelled"]:
-        where = call["generation"] or f"{call['capability_id']}, in line"
+        where = call["generation"] or ", ".join(filter(None, (call["capability_id"], "in line")))
         what = call["task"] or call["request_id"]
         screen.line(f"cancelled {what}  {where}  of {call['caller']}  after {call['elapsed_ms']} ms")

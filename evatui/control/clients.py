@@ -14,7 +14,7 @@ from evatui.control.client_prompts import described
 from evatui.control.client_sessions import ClientSessions
 from evatui.control.operator import CommandFailed
 from evatui.control.params import Params, read_needed, read_number, read_text
-from evatui.control.skill_context import told_to_agents
+from evatui.control.skill_context import ToldRevision, told_to_agents
 from evatui.extensions.prompts.context import joined
 from evatui.kernel.admission.policy import Policy
 from evatui.kernel.model.call import Actor, CallerType, CallRequest
@@ -49,6 +49,7 @@ class Clients:
         }
         self._runtime = runtime
         self._sessions = sessions
+        self._told = ToldRevision(runtime)
         self._known: tuple[Table, Policy | None, Exposed] | None = None
 
     @property
@@ -72,12 +73,14 @@ class Clients:
         return {"principal": name, "sees": sees, "named": [one["token_sha256"].lower() for one in principals.values()]}
 
     async def _tools(self, params: Params, actor: Actor) -> dict[str, Any]:
-        """``{revision, tools}``; ``tools`` is None where ``known`` is the revision already."""
-        seen = self._seen(params)
+        """``{revision, tools, prompts}``; ``tools`` is None where ``known`` is the revision already. ``prompts`` is the
+        revision of the prompts that it may ask for, and of what they say."""
+        seen, prompts = self._seen(params), await self._revision(params)
         self._sessions.heard(params, _who(params, actor).id)
         if read_text(params, "known") == seen.revision:
-            return {"revision": seen.revision, "tools": None}
-        return {"revision": seen.revision, "tools": [tool.described for tool in seen.tools.values()]}
+            return {"revision": seen.revision, "tools": None, "prompts": prompts}
+        tools = [tool.described for tool in seen.tools.values()]
+        return {"revision": seen.revision, "tools": tools, "prompts": prompts}
 
     async def _call(self, params: Params, actor: Actor) -> dict[str, Any]:
         """The report of the call. Raises ``NotFound`` for a tool that there is not, or not for this client: alike."""
@@ -106,6 +109,10 @@ class Clients:
             raise CommandFailed(ErrorKind.NOT_FOUND, f"Unknown prompt: {name}")
         text = joined(await told_to_agents(self._runtime))
         return {"description": described(name)["description"], "text": text}
+
+    async def _revision(self, params: Params) -> str:
+        names = self._asked_for(params, self._exposed.prompts_of)
+        return f"{' '.join(names)} {await self._told.now()}" if names else ""
 
     async def _leave(self, params: Params, actor: Actor) -> dict[str, Any]:
         """A client ended its session."""

@@ -37,7 +37,7 @@ async def _look(dispatch: Dispatch, request_id: str, told: OnProgress) -> None:
     try:
         while True:
             await asyncio.sleep(_LOOK_EVERY_S)
-            call = call or dispatch.find(request_id)
+            call = dispatch.find(request_id) or call  # first its hooks are asked, then it runs
             last = _tell(dispatch, call, last, told)
     finally:
         _tell(dispatch, call, last, told)

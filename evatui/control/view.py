@@ -136,7 +136,7 @@ def runtime_info(runtime: Runtime) -> RuntimeInfo:
 def _call(call: UnderWay, now: float) -> CallRow:
     return CallRow(
         request_id=clean_line(call.request.request_id, 64),
-        capability_id=call.answered_by,
+        capability_id=call.answered_by or clean_line(call.request.capability, 128),
         generation=call.runs_on or "",
         number=call.number,
         caller=clean_line(call.request.caller.id or call.request.caller.type.value, 64),

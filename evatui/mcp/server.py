@@ -22,8 +22,6 @@ from mcp.types import (
     CallToolRequestParams,
     ListToolsResult,
     PaginatedRequestParams,
-    PromptsCapability,
-    ServerCapabilities,
     SubscriptionsListenRequestParams,
     SubscriptionsListenResult,
 )
@@ -81,13 +79,8 @@ class ToolServer(Server[Any]):
         extensions: dict[str, dict[str, Any]] | None = None,
     ) -> InitializationOptions:
         """Over HTTP nobody passes ``notification_options``; clients are told of changes all the same."""
-        changes = notification_options or NotificationOptions(tools_changed=True)
+        changes = notification_options or NotificationOptions(tools_changed=True, prompts_changed=True)
         return super().create_initialization_options(changes, experimental_capabilities, extensions)
-
-    def get_capabilities(self, *given: Any, **named: Any) -> ServerCapabilities:
-        """What prompts there are is asked for each time: nobody is told that they changed."""
-        found = super().get_capabilities(*given, **named)
-        return found.model_copy(update={"prompts": PromptsCapability(list_changed=False)})
 
     @contextlib.asynccontextmanager
     async def watching(self) -> AsyncIterator[None]:
@@ -107,7 +100,7 @@ class ToolServer(Server[Any]):
             listed = await self._lists.of(client)
         except CommandFailed as problem:
             raise MCPError(INTERNAL_ERROR, problem.message) from None
-        self.changes.saw(client.principal, listed.revision)
+        self.changes.saw(client.principal, listed)
         return page(listed, params.cursor if params is not None else None, ctx.protocol_version)
 
     async def _call(self, ctx: Context, params: CallToolRequestParams) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from mcp.shared.exceptions import MCPError
@@ -20,13 +20,15 @@ _KEPT = 64
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """``modern`` and ``legacy`` are the same tools in the two eras of the protocol, in the order of their names."""
+    """``modern`` and ``legacy`` are the same tools in the two eras of the protocol, in the order of their names;
+    ``prompts`` is the revision of the prompts."""
 
     revision: str
     modern: Sequence[Tool]
     legacy: Sequence[Tool]
     header_schemas: Mapping[str, Mapping[str, Any]]
     """The input schemas, by tool, that bind arguments to HTTP headers."""
+    prompts: str = ""
 
 
 class Lists:
@@ -45,7 +47,7 @@ class Lists:
             while len(self._known) >= _KEPT:
                 del self._known[next(iter(self._known))]
             known = self._known[client.principal] = _listed(told["revision"], told["tools"])
-        return known
+        return replace(known, prompts=told["prompts"])
 
     def header_schema(self, name: str) -> Mapping[str, Any] | None:
         """Of a tool that anybody sees, where it binds arguments to HTTP headers."""

@@ -23,12 +23,15 @@ from evatui.kernel.model.clock import Clock
 from evatui.kernel.model.errors import CallError, CallFailed, ErrorKind
 from evatui.kernel.model.ids import new_id
 from evatui.kernel.model.manifest import AuditLevel
+from evatui.kernel.model.text import clean_line
 from evatui.kernel.records.audit import AuditLog, Reservation
 from evatui.kernel.records.codes import Code, Outcome, call_ending
 from evatui.kernel.records.events import EventBus
 from evatui.kernel.records.record import measured
 from evatui.kernel.registry.journal import Journal
+from evatui.kernel.registry.providers.dispatch import Dispatch
 from evatui.kernel.registry.providers.providers import Providers
+from evatui.runtime.held_by_hooks import HeldByHooks
 
 __all__ = ["Hooking"]
 
@@ -41,34 +44,34 @@ _ENDINGS: Final = {
     Meaning.FAILED: (Code.HOOK_FAILED, Outcome.ERROR),
 }
 
-Call = Callable[[CallRequest], Coroutine[Any, Any, CallReport]]
-
 
 class Hooking:
-    """``call`` is how calls go on where no hook has anything to say. For one event loop."""
+    """Calls go on to ``dispatch`` where no hook has anything to say. For one event loop."""
 
     def __init__(
         self,
         providers: Providers,
+        dispatch: Dispatch,
         room: PluginRoom,
         root: Path,
         audit: AuditLog,
         journal: Journal,
         bus: EventBus,
         clock: Clock,
-        call: Call,
     ) -> None:
         self._providers = providers
+        self._dispatch = dispatch
         self._runs = HookRuns(room, root)
         self._audit = audit
         self._journal = journal
         self._bus = bus
         self._clock = clock
-        self._call = call
         self._hooks = Hooks(self._armed, self._run, self._disabled)
         self._after: set[asyncio.Task[None]] = set()
         self._as_of: object = None
         self._found: list[Armed] = []
+        self.on_flight: Callable[[], None] = lambda: None
+        """Called where what is asked about a call has changed; it must be cheap."""
 
     @property
     def states(self) -> list[HookState]:
@@ -76,7 +79,7 @@ class Hooking:
 
     def call(self, request: CallRequest) -> Coroutine[Any, Any, CallReport]:
         if request.caller.type is CallerType.HOOK or not self._hooks.around(request.capability):
-            return self._call(request)
+            return self._dispatch.call(request)
         return self._hooked(request)
 
     def task_ended(self, task: PluginTask) -> None:
@@ -112,9 +115,16 @@ class Hooking:
             caller=request.caller,
         )
         left_s = None if request.deadline is None else max(0.0, request.deadline - started)
+        until = started + self._hooks.at_most_s(request.capability) if left_s is None else started + left_s
+        held = HeldByHooks(request, self._clock.now(), started, until, task=asyncio.current_task())
         try:
             async with asyncio.timeout(left_s):
-                decided = await self._hooks.before(told)
+                decided = await self._asked(held, told)
+        except asyncio.CancelledError:
+            if not held.is_by_order:
+                raise
+            error = CallError(ErrorKind.CANCELLED, f"cancelled by {held.cancelled_by}")
+            return await self._refused(request, error, started)
         except TimeoutError:
             error = CallError(ErrorKind.TIMEOUT, "the time of the call was over before its hooks were", True)
             return await self._refused(request, error, started)
@@ -125,12 +135,28 @@ class Hooking:
             message = f"a hook of the plugin {by} denies it: {decided.why}"
             error = CallError(ErrorKind.POLICY_DENIED, message, details={"reason": "hook_denied", "plugin": by})
             return await self._refused(request, error, started)
-        report = await self._call(replace(request, payload=decided.arguments))
+        report = await self._dispatch.call(replace(request, payload=decided.arguments))
         said = report.response
         error_text = said.error.message if said.error is not None else ""
         end = ToolEnd(ok=said.ok, duration_ms=report.duration_ms, result=said.result, error=error_text)
         self._later(self._hooks.ended(AFTER, decided, end))
         return report
+
+    async def _asked(self, held: HeldByHooks, told: ToolCall) -> ToolCall | Denial:
+        """What the hooks say; meanwhile the call is in flight."""
+        asking, key = self._dispatch.asking, held.request.request_id
+
+        def runs(armed: Armed) -> None:
+            held.hook = clean_line(f"hook {armed.plugin.name} {armed.shown}", 120)
+            self.on_flight()
+
+        asking[key] = held
+        try:
+            return await self._hooks.before(told, runs)
+        finally:
+            if asking.get(key) is held:
+                del asking[key]
+            self.on_flight()
 
     async def _refused(self, request: CallRequest, error: CallError, started: float) -> CallReport:
         """What no handler saw is on record too, before the answer leaves."""

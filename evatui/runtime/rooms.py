@@ -240,7 +240,7 @@ class Rooms:
         self.dispatch = Dispatch(self.registry, self.calls, self.providers, clock)
         self.cancelling = Cancelling(self.dispatch, self.plugging.tasks, self._journal, clock)
         self.hooking = Hooking(
-            self.providers, self.plugging.room, layout.root, audit, self._journal, self.bus, clock, self.dispatch.call
+            self.providers, self.dispatch, self.plugging.room, layout.root, audit, self._journal, self.bus, clock
         )
         self.plugging.on_task_ended = self.hooking.task_ended
         self.registry.why_not = self.providers.why_not
@@ -254,6 +254,7 @@ class Rooms:
         self.bus.on_emit = self._told
         audit.on_append = self._recorded
         self.calls.on_flight = self._changed
+        self.hooking.on_flight = self._changed
         self.registry.on_change = self._changed
         self.refusals.on_kept = self._changed
         self.providers.news.on_change = self._changed

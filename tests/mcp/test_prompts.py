@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack
+from typing import Any
 
 import pytest
 
 from tests.mcp.house import ERAS, FILES, POLICY, TOKENS, House, housed, policy
+from tests.support.waiting import until
 from tests.support.workspaces import save
 
 SKILL = "skills/always/SKILL.md"
@@ -44,6 +48,37 @@ async def test_a_client_is_given_what_a_system_prompt_gets(house: House, era: st
         save(house.root, SKILL, TEXT.format("Be brief."))
         assert "Be brief." in (await client.get_prompt("context")).messages[0].content.text
         save(house.root, SKILL, TEXT.format("Be kind."))
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_client_hears_that_prompts_changed_where_it_may_ask_for_any(house: House, era: str) -> None:
+    told = {name: asyncio.Event() for name in ("ann", "bob")}
+    following: list[asyncio.Task[None]] = []
+
+    async def follow(name: str, changes: AsyncIterator[Any]) -> None:
+        async for _ in changes:
+            told[name].set()
+
+    def hearing(name: str) -> Callable[[Any], Awaitable[None]]:
+        async def hear(message: Any) -> None:
+            if type(getattr(message, "root", message)).__name__ == "PromptListChangedNotification":
+                told[name].set()
+
+        return hear
+
+    async with AsyncExitStack() as stack:
+        for name in told:
+            client = await stack.enter_async_context(house.client(era, TOKENS[name], message_handler=hearing(name)))
+            if era != "legacy":
+                changes = await stack.enter_async_context(client.listen(prompts_list_changed=True))
+                following.append(asyncio.create_task(follow(name, changes)))
+            await client.list_tools()
+        save(house.root, SKILL, TEXT.format("Be bold."))
+        await until(told["ann"].is_set)
+        assert not told["bob"].is_set()
+        for task in following:
+            task.cancel()
+    save(house.root, SKILL, TEXT.format("Be kind."))
 
 
 def test_who_may_not_ask_for_it_sees_none_and_is_told_that_there_is_none(house: House) -> None:

@@ -189,7 +189,7 @@ def test_the_era_since_2026_has_no_sessions(house: House) -> None:
 
 
 def test_what_the_server_can_is_said_in_both_eras(house: House) -> None:
-    can = {"tools": {"listChanged": True}, "prompts": {"listChanged": False}}
+    can = {"tools": {"listChanged": True}, "prompts": {"listChanged": True}}
     old = house.send(HELLO).json["result"]
     assert (old["capabilities"], old["protocolVersion"]) == (can, OLD)
     new = house.ask("server/discover").json["result"]

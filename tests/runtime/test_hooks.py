@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -9,6 +10,8 @@ from typing import Any
 
 from evatui.control.extensions import Extensions
 from evatui.control.plugin_rows import PluginRows, listed_plugins
+from evatui.control.snapshot import Cursor
+from evatui.control.view import View
 from evatui.kernel.model.call import Actor, CallerType, CallRequest
 from evatui.kernel.workspace.home import OperatorHome
 from evatui.runtime import Runtime
@@ -146,6 +149,31 @@ async def test_what_ended_is_told_and_other_events_never_come(start: Start, work
         ("other", "on_spawn_failure", "armed"),
         ("other", "on_resume", "never fired"),
     }
+
+
+async def test_a_call_whose_hooks_are_asked_is_in_flight_and_can_be_ended(start: Start, workspace: Path) -> None:
+    wait = 'touch "$EVA_WORK_DIR/up"; while [ ! -e "$EVA_WORK_DIR/go" ]; do sleep 0.01; done'
+    hooked(workspace, "guard", wait, {"event": "before_tool_call"})
+    runtime = await start()
+    view, work = View(runtime), workspace / ".eva/work/guard"
+
+    def waiting() -> list[Path]:
+        return [up.parent for up in work.glob("*/up")]
+
+    ended, goes = asyncio.create_task(greeted(runtime)), asyncio.create_task(greeted(runtime))
+    await until(lambda: len(waiting()) == 2)
+    rows = view.snapshot(Cursor()).calls
+    assert [(row.capability_id, row.queued, row.host_call) for row in rows] == [
+        ("text.greet", True, "hook guard ./hook")
+    ] * 2
+    assert runtime.dispatch.in_flight == 2
+    runtime.cancelling.cancel(rows[0].request_id, ANN)
+    assert await ended == f"Cancelled: cancelled by {ANN.id}"
+    for folder in waiting():
+        (folder / "go").touch()
+    assert await goes == "hello ann"
+    assert view.snapshot(Cursor()).calls == ()
+    assert {one["error_kind"] for one in records(runtime, "call.e")} == {"Cancelled"}
 
 
 async def test_nothing_is_run_that_nobody_trusts_nor_what_leads_out_of_the_plugin(

@@ -51,9 +51,14 @@ class Hooks:
         names = names_of(tool) if armed else ()
         return any(one.wants(event, names) for one in armed for event in (BEFORE, AFTER))
 
-    async def before(self, call: ToolCall) -> ToolCall | Denial:
-        """The call as it may go on."""
+    def at_most_s(self, tool: str) -> float:
+        """How long `before` takes at most for a call of ``tool``."""
+        return sum(one.hook.timeout_ms for one in self._for(BEFORE, tool)) / 1000
+
+    async def before(self, call: ToolCall, runs: Callable[[Armed], None]) -> ToolCall | Denial:
+        """The call as it may go on; ``runs`` is told of each hook before it is run."""
         for one in self._for(BEFORE, call.tool):
+            runs(one)
             found = await self._ran(one, call, payload(BEFORE, call))
             if found.meaning is Meaning.DENIED:
                 return Denial(one, found.why)

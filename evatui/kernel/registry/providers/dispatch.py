@@ -50,6 +50,8 @@ class Dispatch:
         self._calls = calls
         self._providers = providers
         self._clock = clock
+        self.asking: dict[str, UnderWay] = {}
+        """Calls that something is asked about before anybody is chosen for them, by request."""
         providers.begin(self._all)
         providers.own_names = self._own_names
 
@@ -67,17 +69,18 @@ class Dispatch:
     @property
     def in_flight(self) -> int:
         """How many calls are, of capabilities and of adapters."""
-        return len(self._calls.flights) + len(self._providers.news.trips)
+        return len(self.asking) + len(self._calls.flights) + len(self._providers.news.trips)
 
     @property
     def under_way(self) -> list[UnderWay]:
         """All of them, the oldest first."""
-        trips = self._providers.news.trips
-        found: list[UnderWay] = [*self._calls.flights.values(), *trips.values()]
-        return sorted(found, key=lambda one: one.started) if trips else found
+        beside = [*self.asking.values(), *self._providers.news.trips.values()]
+        found: list[UnderWay] = [*self._calls.flights.values(), *beside]
+        return sorted(found, key=lambda one: one.started) if beside else found
 
     def find(self, request_id: str) -> UnderWay | None:
-        return self._calls.flights.get(request_id) or self._providers.news.trips.get(request_id)
+        places = self._calls.flights, self._providers.news.trips, self.asking
+        return next((place[request_id] for place in places if request_id in place), None)
 
     def progress_of(self, call: UnderWay) -> Progress | None:
         """Its own word on how far it has come; where it has none, that of an adapter which it waits for."""
