@@ -58,10 +58,27 @@ def meant_by_call(runtime: Runtime, request: CallRequest, report: CallReport) ->
     absent = error is not None and report.generation is None and error.details.get("reason") == "never_served"
     if not absent or request.caller.type not in _OPERATORS:
         return ""
+    if why := _why_no_plugin(runtime, request.capability):
+        return why
     providers = runtime.table.providers.get(request.capability)
     if request.provider is not None and providers:
         return _suggested(request.provider, [(key, key) for key in providers])
     return meant_by_name(runtime, request.capability)
+
+
+def _why_no_plugin(runtime: Runtime, name: str) -> str:
+    """Why a tool of a plugin that is there cannot be called at all, empty where it can, or where there is none."""
+    known, (kind, _, rest) = runtime.plugging.catalogue.latest, name.partition(".")
+    plugin = rest.partition(".")[0]
+    if kind != "plugin" or not plugin:
+        return ""
+    listed = known.named(plugin)
+    if listed is not None and listed.plugin.manifest.tool(rest.partition(".")[2]) is None:
+        tools = [(tool.name, f"{kind}.{plugin}.{tool.name}") for tool in listed.plugin.manifest.tools]
+        return _suggested(rest.partition(".")[2], tools, "eva plugin list")
+    refused = [one.found.diagnostics[0] for one in known.refused if one.found.name == plugin and not one.instead]
+    found = refused[:1] if refused else listed.diagnostics[-1:] if listed is not None and listed.reason else ()
+    return f"{found[0].code} {found[0].message}: eva plugin verify {plugin}" if found else ""
 
 
 def suggestion(runtime: Runtime, command: str, params: Params, kind: ErrorKind) -> str:

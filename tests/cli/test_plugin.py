@@ -70,7 +70,8 @@ def test_what_differs_from_what_was_signed_is_named_and_never_runs(eva: Eva, tmp
     (folder / "extra.so").write_text("x")
     said = eva.json("plugin", "verify", "ring", code=2)
     assert (said["error"]["message"], said["data"]["diagnostics"][0]["code"]) == ("extra.so was added", "EVA-837")
-    assert eva.json("plugin", "call", "ring.go", code=2)["error"]["kind"] == "NotFound"
+    said = eva.json("plugin", "call", "ring.go", code=2)["error"]
+    assert (said["kind"], said["suggestion"]) == ("NotFound", "EVA-837 extra.so was added: eva plugin verify ring")
     (folder / "manifest.json").write_text("{")
     said = eva.json("plugin", "sign", str(folder), "--key", str(tmp_path / "key"), code=2)
     assert "is no sound plugin" in said["error"]["message"]

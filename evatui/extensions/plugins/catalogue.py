@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from evatui.extensions.plugins.layers import PluginLayer
 from evatui.extensions.plugins.plugin import NoPlugin, Plugin, warning
@@ -159,8 +159,7 @@ def _unvouched(plugin: Plugin, signed: Signed, rules: Rules) -> Diagnostic:
         message = f"{plugin.name} is signed with the key {plugin.seal.key}, which the policy does not list"
     else:
         message = f"{plugin.name} is not signed, and the policy wants plugins signed"
-    found = warning("EVA-838", message, plugin.location)
-    return replace(found, level=Level.ERROR) if rules.require_signed else found
+    return warning("EVA-838", message, plugin.location, Level.ERROR if rules.require_signed else Level.WARNING)
 
 
 def _same_layer(first: Plugin, rest: Iterable[Plugin]) -> Iterable[Diagnostic]:

@@ -115,9 +115,9 @@ def refused(layer: Layer, location: str, problem: PackageProblem) -> NoPlugin:
     return NoPlugin(layer=layer, location=location, name=_name(location), diagnostics=(render(found, {}),))
 
 
-def warning(code: str, message: str, location: str) -> Diagnostic:
+def warning(code: str, message: str, location: str, level: Level = Level.WARNING) -> Diagnostic:
     """About a plugin that is sound."""
-    return render(diagnose(code, message, Span(location), level=Level.WARNING), {})
+    return render(diagnose(code, message, Span(location), level=level), {})
 
 
 def _of_program(manifest: PluginManifest, program: PackedFile | None, shown: str) -> list[Diagnostic]:
