@@ -11,7 +11,7 @@ from evatui.extensions.plugins.plugin import Plugin
 from evatui.extensions.shared.folders import MANIFEST_FILE
 from evatui.extensions.shared.manifest import PluginManifest
 from evatui.kernel.admission.adapter_rules import MCP
-from evatui.kernel.model.adapter import MCP_NAMES, Adapter, AdapterLimits, Contract
+from evatui.kernel.model.adapter import MCP_NAMES, Adapter, AdapterLimits, Breaker, Contract
 
 __all__ = ["MAX_BYTES", "TRANSPORT", "adapters_of", "capability_of", "provider_of"]
 
@@ -66,6 +66,7 @@ def _adapter(one: Listed) -> Adapter:
         name=plugin.name,
         version=manifest.version or plugin.digest[:12],
         limits=AdapterLimits(manifest.timeout_s * 1000, _CONCURRENCY, MAX_BYTES, MAX_BYTES),
+        breaker=Breaker(failures=None),  # each call is a program of its own: how one ends says nothing of the next
         block={
             "plugin": plugin,
             "env": sorted({name for tool in manifest.tools for name in tool.env}),

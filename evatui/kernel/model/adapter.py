@@ -66,9 +66,9 @@ class AdapterLimits:
 
 @dataclass(frozen=True, slots=True)
 class Breaker:
-    """So many failures in a row, and it is left alone for so long."""
+    """So many failures in a row, and it is left alone for so long; where ``failures`` is None it never is."""
 
-    failures: int = 3
+    failures: int | None = 3
     recovery_ms: int = 30_000
 
 

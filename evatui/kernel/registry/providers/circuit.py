@@ -63,7 +63,7 @@ class Circuit:
         if error not in _FAULTS:
             return None
         self._faults += 1
-        if self._opened is None and self._faults < breaker.failures:
+        if self._opened is None and (breaker.failures is None or self._faults < breaker.failures):
             return None
         was, self._opened = self._opened, self._clock.monotonic()
         return True if was is None else None
