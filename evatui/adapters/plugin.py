@@ -151,7 +151,8 @@ class PluginWay:
             raise _of_plugin(who, failed) from None
         finally:
             lines.end()
-        answer = partial(answer_of, who, finished, invocation.payload, work, self._shown(plugin, invocation))
+        shown, package = self._shown(plugin, invocation), (lent.package, plugin.location)
+        answer = partial(answer_of, who, finished, invocation.payload, work, shown, package)
         found: dict[str, Any] = hidden(await asyncio.to_thread(answer), secrets)
         return found
 

@@ -37,9 +37,12 @@ class _Said:
     named: bool
 
 
-def answer_of(who: str, finished: Finished, payload: Any, work: Path, shown: str) -> dict[str, Any]:
+def answer_of(
+    who: str, finished: Finished, payload: Any, work: Path, shown: str, package: tuple[Path, str]
+) -> dict[str, Any]:
     """``{output, success, file_modified, files_to_send, files: [{path, bytes, detected}], work_dir}``: paths are
-    relative to the work folder, which is shown as ``shown``. Looks at the disk: for a thread.
+    relative to the work folder, which is shown as ``shown``. ``package`` is where it ran, and how that is shown. Looks
+    at the disk: for a thread.
 
     Raises `CallFailed`: ``HandlerError`` where it says or shows that it failed, ``HostError`` where it was killed,
     ``InvalidResponse`` for half an answer, for one of another form, and for a file that is not its own.
@@ -49,7 +52,8 @@ def answer_of(who: str, finished: Finished, payload: Any, work: Path, shown: str
         raise failure(ErrorKind.HOST_ERROR, f"{who} was ended by the signal {number}{_last(finished)}")
     said = _said(who, finished)
     if not said.success:
-        message = clean(said.output.strip(), _MESSAGE) or f"{who} failed with the status {finished.code}"
+        told = said.output.strip().replace(str(package[0]), package[1]).replace(str(work), shown)
+        message = clean(told, _MESSAGE) or f"{who} failed with the status {finished.code}"
         raise failure(ErrorKind.HANDLER_ERROR, message, origin=Origin.HANDLER.value, status=finished.code)
     modified = [_inside(who, "file_modified", said.modified, work)] if said.modified else []
     send = [_inside(who, "files_to_send", path, work) for path in said.send]
@@ -116,6 +120,8 @@ def _is_half(text: str) -> bool:
         return error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
     except RecursionError:
         return True
+    except ValueError:
+        return False  # a number of more digits than anybody reads
     return False
 
 

@@ -15,9 +15,8 @@ from evatui.kernel.model.progress import Progress
 
 
 def read(work: Path, stdout: str, stderr: str = "", code: int = 0, payload: object = None) -> dict:
-    return answer_of(
-        "plugin.ring.go", Finished(code, stdout.encode(), stderr.encode()), payload or {}, work, ".eva/work/x"
-    )
+    finished, package = Finished(code, stdout.encode(), stderr.encode()), (work.parent / "copy", "plugins/ring")
+    return answer_of("plugin.ring.go", finished, payload or {}, work, ".eva/work/x", package)
 
 
 @pytest.mark.parametrize(
@@ -28,6 +27,7 @@ def read(work: Path, stdout: str, stderr: str = "", code: int = 0, payload: obje
         ("plain", "words", "plain\nwords"),
         ("{not json} at all", "", "{not json} at all"),
         ("[1, 2]", "", "[1, 2]"),
+        pytest.param(f'{{"x": {"9" * 5_000}}}', "", f'{{"x": {"9" * 5_000}}}', id="a long number"),
         ("", "", ""),
     ],
 )
@@ -51,6 +51,12 @@ def test_what_is_no_answer_is_the_right_error(tmp_path: Path, stdout: str, code:
     with pytest.raises(CallFailed) as failed:
         read(tmp_path, stdout, code=code)
     assert failed.value.error.kind.value == kind
+
+
+def test_an_error_tells_no_place_of_this_machine(tmp_path: Path) -> None:
+    with pytest.raises(CallFailed) as failed:
+        read(tmp_path, "", f"in {tmp_path.parent}/copy/lib.py: no {tmp_path}/a.txt", code=1)
+    assert failed.value.error.message == "in plugins/ring/lib.py: no .eva/work/x/a.txt"
 
 
 def test_files_are_those_of_the_work_folder_alone(tmp_path: Path) -> None:
