@@ -114,6 +114,17 @@ def test_the_program_is_searched_for_in_the_order_of_the_source(names: tuple[str
     assert next(search("ring", "folder", {n: PackedFile(n, "0" * 64, 1, False) for n in names}), None) is None
 
 
+def test_a_file_has_a_hundred_million_bytes_and_no_more(root: Path) -> None:
+    for name, size in (("large", 100_000_000), ("larger", 100_000_001)):
+        folder = plugin(root, name, "true")
+        os.truncate(folder / name, size)
+    known = look(root)
+    assert [one.plugin.files["large"].size for one in known.plugins] == [100_000_000]
+    (refused,) = known.refused
+    assert refused.found.diagnostics[0].code == "EVA-835"
+    assert "larger/larger cannot be taken: it has more than 100,000,000 bytes" in refused.found.diagnostics[0].message
+
+
 def test_what_it_needs_and_is_not_there_is_told_in_words(root: Path) -> None:
     requires = {"bins": ["sh", "no-such-program"], "env": ["SET", "NOT_SET"], "os": ["linux", "darwin", "windows"]}
     plugin(root, "needy", "true", requires=requires)

@@ -133,6 +133,8 @@ def copied(tree: Tree, place: str, path: str, into: int | None) -> PackedFile:
                 found = os.fstat(descriptor)
                 if not stat.S_ISREG(found.st_mode):
                     raise PackageProblem(path, "it is no regular file")
+                if found.st_size > MAX_FILE:
+                    raise _too_large(path)  # not read for nothing
                 return _hashed(descriptor, path, bool(found.st_mode & 0o111), into)
             finally:
                 os.close(descriptor)
@@ -140,12 +142,16 @@ def copied(tree: Tree, place: str, path: str, into: int | None) -> PackedFile:
         raise PackageProblem(path, problem.detail) from None
 
 
+def _too_large(path: str) -> PackageProblem:
+    return PackageProblem(path, f"it has more than {MAX_FILE:,} bytes")
+
+
 def _hashed(descriptor: int, path: str, executable: bool, into: int | None) -> PackedFile:
     digest, size = hashlib.sha256(), 0
     while data := os.read(descriptor, _CHUNK):
         size += len(data)
         if size > MAX_FILE:
-            raise PackageProblem(path, f"it has more than {MAX_FILE:,} bytes")
+            raise _too_large(path)
         digest.update(data)
         while into is not None and data:
             data = data[os.write(into, data) :]
