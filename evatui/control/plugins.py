@@ -27,13 +27,13 @@ class PluginQueries:
         }
 
     async def _list(self, params: Params, actor: Actor) -> dict[str, Any]:
-        await self._runtime.plugging.catalogue.look()
+        await self._runtime.plugins_now()
         return listed_plugins(self._runtime)
 
     async def _verify(self, params: Params, actor: Actor) -> dict[str, Any]:
         """``{name, ok, signature, key, digest, location, diagnostics}``; a plugin that is refused has no digest."""
         wanted = read_needed(params, "name")
-        known = await self._runtime.plugging.catalogue.look()
+        known = await self._runtime.plugins_now()
         refused = next((one.found for one in known.refused if wanted in (one.found.name, one.found.location)), None)
         if refused is not None:
             return {

@@ -16,8 +16,8 @@ __all__ = ["ToldRevision", "told_to_agents"]
 
 async def told_to_agents(runtime: Runtime) -> tuple[Part, ...]:
     """As the disk has it now."""
-    skills = await runtime.skills.look()
-    plugins = await runtime.plugging.catalogue.look()
+    skills = await runtime.skills_now()
+    plugins = await runtime.plugins_now()
     return context(skills, await asyncio.to_thread(prompts_of, plugins))
 
 

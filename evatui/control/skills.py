@@ -36,13 +36,13 @@ class SkillQueries:
 
     async def _list(self, params: Params, actor: Actor) -> dict[str, Any]:
         """Lua skills too, which are capabilities: neither index nor context holds them."""
-        known = listed(await self._runtime.skills.look())
+        known = listed(await self._runtime.skills_now())
         skills = sorted((*known["skills"], *lua_skills(self._runtime)), key=lambda one: str(one["name"]))
         return {**known, "skills": skills}
 
     async def _show(self, params: Params, actor: Actor) -> dict[str, Any]:
         wanted = read_needed(params, "name")
-        known = await self._runtime.skills.look()
+        known = await self._runtime.skills_now()
         found = known.named(wanted)
         if found is not None:
             return shown(found)
@@ -52,7 +52,7 @@ class SkillQueries:
         return lua
 
     async def _index(self, params: Params, actor: Actor) -> dict[str, Any]:
-        return {"index": index((await self._runtime.skills.look()).skills)}
+        return {"index": index((await self._runtime.skills_now()).skills)}
 
     async def _context(self, params: Params, actor: Actor) -> dict[str, Any]:
         """``{text, parts: [{why, name, location, text}]}``."""
@@ -62,7 +62,7 @@ class SkillQueries:
 
     async def _doctor(self, params: Params, actor: Actor) -> dict[str, Any]:
         """`_list`, with only those skills that something is to be done about; ``ok``: there is nothing."""
-        known = await self._runtime.skills.look()
+        known = await self._runtime.skills_now()
         ailing = [one for one in known.skills if not one.available or one.diagnostics]
         answer = {**listed(known), "skills": [skill_json(one) for one in ailing]}
         wrong = any(one.reason == "missing" or _errors(one.diagnostics) for one in ailing)

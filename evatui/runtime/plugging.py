@@ -83,7 +83,6 @@ class Plugging:
 
     def bind(self, reloader: Reloader, providers: Providers, changed: Callable[[], None]) -> None:
         """From now on providers follow the plugins too; ``changed`` is called where anything is new."""
-        reloader.before_look = self.catalogue.look
 
         def scanned(scan: Scan, actor: Actor) -> None:
             self._adapters = scan.adapters

@@ -7,6 +7,8 @@ import contextlib
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+from evatui.extensions.plugins.catalogue import PluginCatalogue
+from evatui.extensions.skills.catalogue import Catalogue
 from evatui.kernel.model.call import KERNEL
 from evatui.kernel.model.clock import SYSTEM_CLOCK, Clock, rfc3339
 from evatui.kernel.model.diagnostic import Reason
@@ -58,6 +60,7 @@ class Runtime(Rooms):
         self._watching: asyncio.Task[None] | None = None
         self._beating: asyncio.Task[None] | None = None
         self._closed = False
+        self.reloader.before_look = self._look_beside
 
     @classmethod
     async def open(
@@ -143,7 +146,7 @@ class Runtime(Rooms):
                 await self.reloader.follow(changed)
             except Exception as error:  # the next look may succeed; a watch that dies would be silence
                 self._journal.defect("reload", error)
-            if self.layout.runtime.hot_reload and self.freezing.frozen is None:
+            if self._hot:
                 self.skills.follow(changed)
                 self.plugging.catalogue.follow(changed)
 
@@ -178,6 +181,27 @@ class Runtime(Rooms):
         if word != told:
             self.bus.emit(f"/audit/{word or 'recovered'}", {"detail": detail, "since": self.audit.unwell_since})
         return word
+
+    # -- beside capabilities -----------------------------------------------------------------
+
+    @property
+    def _hot(self) -> bool:
+        """Does what changes on disk take effect by itself? Where nothing is watched, each look is an order."""
+        return self.watch is None or (self.layout.runtime.hot_reload and self.freezing.frozen is None)
+
+    async def skills_now(self) -> Catalogue:
+        """As the disk has them; where changes wait for an order, as they are in force."""
+        return await (self.skills.look() if self._hot else self.skills.known())
+
+    async def plugins_now(self) -> PluginCatalogue:
+        """As `skills_now`."""
+        return await self.plugging.catalogue.look() if self._hot else self.plugging.catalogue.latest
+
+    async def _look_beside(self) -> None:
+        """For an order; skills that nobody has asked for yet are looked at when somebody does."""
+        await self.plugging.catalogue.look()
+        if self.skills.looked:
+            await self.skills.look()
 
     def cut(self) -> int:
         """Ends every call in flight; returns how many."""

@@ -14,6 +14,7 @@ from evatui.control.operator import CommandFailed, Operator
 from evatui.control.snapshot import Cursor
 from evatui.kernel.model.errors import ErrorKind
 from tests.control.crowd import ANN, opened
+from tests.support.plugins import plugin
 from tests.support.workspaces import GREETER, SCRIPT, save, tool, write
 
 LUA = "capabilities/tools/greet.lua"
@@ -34,6 +35,28 @@ async def on_disk(operator: Operator, capability: str = "greet") -> str:
 async def answered_by(operator: Operator) -> str:
     answer = await operator.run("capability.call", name="text.greet", payload={"name": "x"})
     return str(answer["response"]["result"]["by"])
+
+
+async def test_skills_and_plugins_wait_too_whoever_asks_for_them(operator: Operator, workspace: Path) -> None:
+    async def said() -> tuple[str, str]:
+        answer = await operator.run("capability.call", name="plugin.ring.go", payload={})
+        parts = (await operator.run("skill.context"))["parts"]
+        text = next((part["text"] for part in parts if part["name"] == "kind"), "")
+        return answer["response"]["result"]["output"], text
+
+    skill = "---\nname: kind\ndescription: D\nalways: true\n---\n{}\n"
+    plugin(workspace, "ring", "echo one")
+    write(workspace, {"skills/kind/SKILL.md": skill.format("one")})
+    await operator.run("capability.reload")
+    assert await said() == ("one\n", "one\n")
+    await operator.run("runtime.freeze")
+    plugin(workspace, "ring", "echo two")
+    save(workspace, "skills/kind/SKILL.md", skill.format("two"))
+    for command in ("plugin.list", "skill.list", "skill.doctor"):
+        await operator.run(command)
+    assert await said() == ("one\n", "one\n")
+    await operator.run("runtime.thaw")
+    assert await said() == ("two\n", "two\n")
 
 
 async def test_what_changes_on_disk_is_shown_and_waits_for_the_thaw(operator: Operator, workspace: Path) -> None:
