@@ -77,7 +77,7 @@ class PluginWay:
         if lacks:
             message = clean_line(f"{self._adapter.id} lacks what it requires: {'; '.join(lacks)}")
             raise NotSent(ErrorKind.UNAVAILABLE, message, reason="missing")
-        if not tool.spawn_only or invocation.caller.type is CallerType.SUBAGENT:
+        if not tool.spawn_only or invocation.caller.type is CallerType.SUBAGENT or not room.tasks.stays:
             return await self._run(plugin, tool, invocation, None)
         if room.tasks.full:
             raise NotSent(ErrorKind.CONCURRENCY_LIMITED, "too many tools run in the background already")

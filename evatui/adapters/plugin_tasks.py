@@ -79,6 +79,8 @@ class PluginTasks:
         self._tasks: dict[str, PluginTask] = {}
         self._running: dict[str, asyncio.Task[dict[str, Any]]] = {}
         self.on_change: Callable[[], None] = lambda: None
+        self.stays = True
+        """Is the runtime there for longer than a command? Else a tool would be ended just after it began."""
 
     @property
     def rows(self) -> tuple[PluginTask, ...]:

@@ -116,6 +116,7 @@ class Kernel:
 
     def _adopt(self, runtime: Runtime) -> None:
         runtime.on_lost = self._lost
+        runtime.plugging.tasks.stays = self._server is not None
         runtime.on_change(self._changed)
         if self._server is not None and self._lock is not None:
             runtime.on_look = partial(self._look, runtime, self._server, self._lock)

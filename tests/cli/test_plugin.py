@@ -56,6 +56,13 @@ def test_a_plugin_waits_for_trust_then_answers(eva: Eva) -> None:
     assert "plugins/ring/ring: changed" in eva.data("trust", "--dry-run")["parts"][0]["changed"]
 
 
+def test_without_a_runtime_that_stays_a_tool_in_the_background_is_waited_for(eva: Eva) -> None:
+    plugin(eva.root, "slow", "echo done", {"name": "go", "spawn_only": True})
+    eva.data("trust")
+    assert eva.data("plugin", "call", "slow.go")["response"]["result"]["output"] == "done\n"
+    assert eva.data("plugin", "list")["tasks"] == []
+
+
 def test_what_differs_from_what_was_signed_is_named_and_never_runs(eva: Eva, tmp_path: Path) -> None:
     folder = plugin(eva.root, "ring", "echo rung")
     assert eva.json("plugin", "verify", "ring", code=2)["data"]["signature"] == "unsigned"
