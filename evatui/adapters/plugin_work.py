@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
+import re
 import socket
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -14,6 +14,7 @@ from typing import Final
 
 from evatui.adapters.process import SEARCHED, find_program
 from evatui.extensions.plugins.plugin import Plugin
+from evatui.extensions.plugins.verified import remove
 from evatui.extensions.shared.manifest_rules import is_blocked
 from evatui.kernel.admission.redact import looks_secret
 from evatui.kernel.host.credentials import Credential
@@ -27,6 +28,9 @@ __all__ = ["CONFINED", "confining", "environment", "program_in", "work_folder"]
 
 CONFINED: Final = str(Path(__file__).with_name("confined.py"))
 _KEPT_FOLDERS: Final = 20
+_PRIVATE: Final = re.compile(r"\..*|share|state|etc|var|tmp|cache|(credential|auth|config|secret|token).*")
+"""What lies beside ``~/.local/bin``, ``~/.cargo/bin`` and their like, and is for no program of somebody else."""
+_MOST: Final = 200
 _PASSED_ON: Final = ("LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "TZ", "TERM", "USER", "LOGNAME")
 _READ: Final = (
     *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt", "/nix/store"),
@@ -90,7 +94,7 @@ def work_folder(above: Path, plugin: str, run: str, busy: Collection[str]) -> Pa
     own.mkdir(mode=0o700, parents=True, exist_ok=True)
     earlier = sorted((entry for entry in own.iterdir() if entry.name not in busy), key=_age)
     for old in earlier[: max(0, len(earlier) - _KEPT_FOLDERS + 1)]:
-        shutil.rmtree(old, ignore_errors=True)
+        remove(old)
     folder = own / run
     folder.mkdir(mode=0o700)
     return folder
@@ -130,6 +134,15 @@ def confining(
     return (sys.executable, "-I", "-S", CONFINED, json.dumps(rules), program)
 
 
+def _of_programs(home: Path) -> list[Path]:
+    """What programs in ``bin`` may need of what lies beside it."""
+    try:
+        names = sorted(name for name in os.listdir(home) if not _PRIVATE.fullmatch(name.lower()))
+    except OSError:
+        return []
+    return [home / name for name in names[:_MOST]]
+
+
 @cache
 def _socket_filter(families: tuple[int, ...]) -> str:
     known = machine()
@@ -138,9 +151,17 @@ def _socket_filter(families: tuple[int, ...]) -> str:
 
 def _homes(environ: Mapping[str, str], root: Path) -> list[str]:
     """The folders of programs, and where these have their libraries: what lies beside each ``bin``; but never what the
-    workspace or the operator's own folder lies in."""
+    workspace or the operator's own folder lies in. Of what is the operator's own, not what may hold keys or notes."""
     private = [Path(os.path.realpath(place)) for place in (root, Path.home())]
     folders = [Path(os.path.realpath(folder)) for folder in environ["PATH"].split(os.pathsep)]
-    beside = [folder.parent for folder in folders if folder.name in ("bin", "sbin")]
-    found = [*folders, *beside, Path(sys.prefix), Path(sys.base_prefix)]
+    homes = [folder.parent for folder in folders if folder.name in ("bin", "sbin")]
+    own = [home for home in homes if home.is_relative_to(private[1])]
+    libraries = [path for home in own if home != private[1] for path in _of_programs(home)]
+    found = [
+        *folders,
+        *(home for home in homes if home not in own),
+        *libraries,
+        Path(sys.prefix),
+        Path(sys.base_prefix),
+    ]
     return [str(place) for place in dict.fromkeys(found) if not any(one.is_relative_to(place) for one in private)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from evatui.adapters.plugin_answer import answer_of
 from evatui.adapters.plugin_lines import ProgressLines
+from evatui.adapters.plugin_work import confining
 from evatui.kernel.host.ports import Finished
 from evatui.kernel.model.errors import CallFailed
 from evatui.kernel.model.progress import Progress
@@ -76,6 +78,21 @@ def test_files_are_those_of_the_work_folder_alone(tmp_path: Path) -> None:
     assert read(work, f"Report saved to: {outside}\nGenerated: away")["files"] == []
     assert read(work, "Generated PPTX: sub/a.txt")["files_to_send"] == ["sub/a.txt"]
     assert read(work, "x", payload={"out": "sub/a.txt"})["files"][0]["detected"]
+
+
+def test_of_the_operators_own_folders_only_programs_and_libraries_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = Path(os.path.realpath(tmp_path)) / "home"
+    monkeypatch.setenv("HOME", str(home))
+    for name in ("bin", "lib", "share", "credentials.toml", ".git"):
+        (home / ".cargo" / name).mkdir(parents=True)
+    (home / "bin").mkdir()
+    path = os.pathsep.join((f"{home}/.cargo/bin", f"{home}/bin", "/srv/tools/bin", "/usr/bin"))
+    rules = json.loads(confining("p", tmp_path, tmp_path, {"PATH": path}, home / "ws", network=False)[4])
+    own = [f"{home}/{name}" for name in (".cargo/bin", "bin", ".cargo/lib")]
+    assert [path for path in rules["read"] if path.startswith(str(home))] == own
+    assert "/srv/tools" in rules["read"]
 
 
 def test_lines_are_progress_and_a_flood_of_them_is_not_told() -> None:

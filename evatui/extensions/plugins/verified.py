@@ -18,7 +18,7 @@ from evatui.kernel.model.errors import ErrorKind, failure
 from evatui.kernel.workspace.files import Signature, Tree, signature_of
 from evatui.kernel.workspace.paths import HERE
 
-__all__ = ["Source", "Verified"]
+__all__ = ["Source", "Verified", "remove"]
 
 _BEGUN: Final = ".new-"
 
@@ -63,7 +63,7 @@ class Verified:
             place = self._folder / source.digest
             if self._made.get(source.digest) == _signatures(place):
                 return place
-            _remove(place)
+            remove(place)
             self._made.pop(source.digest, None)
             try:
                 self._copy(source, place)
@@ -93,17 +93,17 @@ class Verified:
                 held = set(self._holders)
             for digest in [one for one in self._made if one not in digests and one not in held]:
                 del self._made[digest]
-                _remove(self._folder / digest)
+                remove(self._folder / digest)
 
     def clear(self) -> None:
         """Removes all of them."""
         with self._lock:
             self._made.clear()
-            _remove(self._folder)
+            remove(self._folder)
 
     def _begin(self) -> None:
         if not self._begun:
-            _remove(self._folder)
+            remove(self._folder)
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._begun = True
 
@@ -119,7 +119,7 @@ class Verified:
             _close(begun)
             begun.rename(place)
         except BaseException:
-            _remove(begun)
+            remove(begun)
             raise
         finally:
             tree.close()
@@ -161,7 +161,8 @@ def _signatures(place: Path) -> dict[str, Signature]:
     return found
 
 
-def _remove(place: Path) -> None:
+def remove(place: Path) -> None:
+    """Whatever of it can be; folders that may not be written neither keep anything."""
     if place.is_dir() and not place.is_symlink():
         for here, _, _ in os.walk(place):
             with suppress(OSError):
