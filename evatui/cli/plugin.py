@@ -166,6 +166,8 @@ def _remarks(row: Mapping[str, Any]) -> str:
     parts = [_REASONS[row["reason"]]] if row["reason"] else []
     if row["state"] == "held":
         parts.append("waits for trust: eva trust")
+    if row["servers"]:
+        parts.append(f"{row['servers']} MCP server{'s' if row['servers'] > 1 else ''}: eva mcp list")
     if row["stale"]:
         parts.append("what the disk holds is refused; this goes on")
     return ", ".join(parts)

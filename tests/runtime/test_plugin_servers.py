@@ -8,8 +8,6 @@ import os
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from evatui.kernel.lua.worker.landlock import abi
 from evatui.kernel.model.call import CallReport
 from evatui.kernel.workspace.home import OperatorHome
@@ -21,7 +19,7 @@ from tests.runtime.test_plugins import Start, answer
 from tests.support.plugins import plugin, program
 from tests.support.waiting import until
 
-ONE = "plugin.pack.mcp1"
+ONE, TWO = "plugin.pack.mcp1", "plugin.pack.mcp2"
 SUM = """
 def call(name, arguments):
     if arguments["a"] == 0:
@@ -40,23 +38,24 @@ def server() -> str:
     return f"#!/usr/bin/env python3{HEAD}{serving_tools(ADD, more=SUM)}"
 
 
-def packed(workspace: Path, command: dict[str, Any], **more: Any) -> Path:
+def packed(workspace: Path, *servers: dict[str, Any]) -> Path:
     folder = plugin(workspace, "pack", "")
-    manifest = {"name": "pack", "version": "1.0.0", "mcp_servers": [command], **more}
+    manifest = {"name": "pack", "version": "1.0.0", "mcp_servers": servers}
     (folder / "manifest.json").write_text(json.dumps(manifest))
     (folder / "asset").write_text("first")
     program(folder / "serve", server())
     return folder
 
 
-async def approved(runtime: Runtime) -> None:
-    way = runtime.providers.serving[ONE].way
+async def approved(runtime: Runtime, server: str = ONE) -> None:
+    way = runtime.providers.serving[server].way
     await until(lambda: way.server is not None and way.server.waiting)
-    await runtime.tools.approve(ONE, (), ANN)
+    await runtime.tools.approve(server, (), ANN)
 
 
-async def add(runtime: Runtime, a: int = 1) -> CallReport:
-    return await call(runtime, "mcp.tool.call", {"tool": "add", "arguments": {"a": a, "b": 2}})
+async def add(runtime: Runtime, a: int = 1, server: str = ONE) -> CallReport:
+    asked = {"tool": "add", "arguments": {"a": a, "b": 2}}
+    return await call(runtime, "mcp.tool.call", asked, provider=server)
 
 
 def told(report: CallReport) -> dict[str, Any]:
@@ -64,22 +63,18 @@ def told(report: CallReport) -> dict[str, Any]:
     return dict(json.loads(report.response.result["content"][0]["text"]))
 
 
-@pytest.mark.parametrize("command", [{"command": "./serve"}, {"command": "python3", "args": ["serve"]}], ids=str)
-async def test_a_server_runs_from_the_copy_once_its_tools_are_approved(
-    start: Start, workspace: Path, command: dict[str, Any]
-) -> None:
-    packed(workspace, command)
+async def test_a_server_runs_from_the_copy_once_its_tools_are_approved(start: Start, workspace: Path) -> None:
+    packed(workspace, {"command": "./serve"}, {"command": "python3", "args": ["serve"]})
     runtime = await start()
-    assert [one for one in runtime.providers.serving if one.startswith("plugin.")] == [ONE]
-    way = runtime.providers.serving[ONE].way
-    await until(lambda: way.server is not None and way.server.waiting)
+    assert sorted(one for one in runtime.providers.serving if one.startswith("plugin.")) == [ONE, TWO]
     assert not (await add(runtime)).response.ok
-    await runtime.tools.approve(ONE, (), ANN)
-    report = await add(runtime)
-    assert (report.capability_id, told(report)["sum"]) == (ONE, 3)
     digest = runtime.plugging.catalogue.latest.plugins[0].plugin.digest
-    assert told(report)["file"] == str(workspace.resolve() / ".eva/verified" / digest / "serve")
-    assert told(report)["outside"] is not bool(abi())
+    for server in (ONE, TWO):
+        await approved(runtime, server)
+        report = await add(runtime, server=server)
+        assert (report.capability_id, told(report)["sum"]) == (server, 3)
+        assert told(report)["file"] == str(workspace.resolve() / ".eva/verified" / digest / "serve")
+        assert told(report)["outside"] is not bool(abi())
 
 
 async def test_another_version_takes_its_place_and_calls_end_on_the_one_that_they_began_with(
