@@ -14,7 +14,7 @@ from typing import Final
 
 from evatui.adapters.process import SEARCHED, find_program
 from evatui.extensions.plugins.plugin import Plugin
-from evatui.extensions.plugins.verified import remove
+from evatui.extensions.plugins.verified import own_folder, remove
 from evatui.extensions.shared.manifest_rules import is_blocked
 from evatui.kernel.admission.redact import looks_secret
 from evatui.kernel.host.credentials import Credential
@@ -91,7 +91,8 @@ def _path(given: str, root: Path) -> str:
 def work_folder(above: Path, plugin: str, run: str, busy: Collection[str]) -> Path:
     """A new folder for one ``run``. Blocking. Only the newest twenty of a plugin stay beside it, and ``busy`` ones."""
     own = above / plugin
-    own.mkdir(mode=0o700, parents=True, exist_ok=True)
+    own_folder(above)
+    own_folder(own)
     earlier = sorted((entry for entry in own.iterdir() if entry.name not in busy), key=_age)
     for old in earlier[: max(0, len(earlier) - _KEPT_FOLDERS + 1)]:
         remove(old)

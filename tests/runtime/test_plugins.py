@@ -153,6 +153,21 @@ async def test_one_that_never_ends_is_killed_with_all_that_it_started(start: Sta
     await until(lambda: not any(map(alive, started)))
 
 
+async def test_links_that_a_workspace_brings_along_lead_nothing_outside(start: Start, workspace: Path) -> None:
+    for name in ("copies", "folders"):
+        (workspace.parent / name).mkdir()
+    kept = [workspace.parent / "folders" / f"{number}.txt" for number in range(30)]
+    for path in kept:
+        path.touch()
+    (workspace / ".eva/work").mkdir(parents=True)
+    (workspace / ".eva/verified").symlink_to(workspace.parent / "copies")
+    (workspace / ".eva/work/ring").symlink_to(workspace.parent / "folders")
+    plugin(workspace, "ring", "echo rung")
+    assert (await answer(await start(), "plugin.ring.go"))["output"] == "rung\n"
+    assert sorted((workspace.parent / "folders").iterdir()) == sorted(kept)
+    assert list((workspace.parent / "copies").iterdir()) == []
+
+
 async def test_what_was_hashed_is_what_runs_and_a_running_call_ends_on_the_version_that_it_began_with(
     start: Start, workspace: Path
 ) -> None:

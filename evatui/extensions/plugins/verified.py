@@ -18,7 +18,7 @@ from evatui.kernel.model.errors import ErrorKind, failure
 from evatui.kernel.workspace.files import Signature, Tree, signature_of
 from evatui.kernel.workspace.paths import HERE
 
-__all__ = ["Source", "Verified", "remove"]
+__all__ = ["Source", "Verified", "own_folder", "remove"]
 
 _BEGUN: Final = ".new-"
 
@@ -104,7 +104,7 @@ class Verified:
     def _begin(self) -> None:
         if not self._begun:
             remove(self._folder)
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            own_folder(self._folder)
             self._begun = True
 
     def _copy(self, source: Source, place: Path) -> None:
@@ -159,6 +159,14 @@ def _signatures(place: Path) -> dict[str, Signature]:
                     else signature_of(status)
                 )
     return found
+
+
+def own_folder(place: Path) -> None:
+    """Makes it where it is not there. A link is none, and goes: a workspace may have brought it along, and what is
+    written and removed here would be somebody else's."""
+    if place.is_symlink():
+        place.unlink()
+    place.mkdir(mode=0o700, parents=True, exist_ok=True)
 
 
 def remove(place: Path) -> None:
