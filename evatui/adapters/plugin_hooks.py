@@ -29,7 +29,7 @@ class HookRuns:
 
     async def run(self, armed: Armed, run_id: str, data: bytes) -> Finished:
         """Returns once it and all that it started are gone; cancelled, it kills them first. Raises `CallFailed`."""
-        async with self._room.lent(armed.plugin, run_id) as lent:
+        async with self._room.lent(armed.plugin, run_id, ".hooks") as lent:
             return await self._room.processes.run(await asyncio.to_thread(self._command, armed, lent, data))
 
     def _command(self, armed: Armed, lent: Lent, data: bytes) -> Command:

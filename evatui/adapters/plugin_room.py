@@ -42,13 +42,18 @@ class PluginRoom:
     busy: set[str] = field(default_factory=set)
 
     @asynccontextmanager
-    async def lent(self, plugin: Plugin, run: str) -> AsyncIterator[Lent]:
-        """What ``run`` is given of ``plugin``; both stay at least as long. Raises `CallFailed`."""
+    async def lent(self, plugin: Plugin, run: str, beside: str = "") -> AsyncIterator[Lent]:
+        """What ``run`` is given of ``plugin``; both stay at least as long. Raises `CallFailed`.
+
+        What is no tool has its folders ``beside``, so that many runs of it push no tool's files out.
+        """
         with self.verified.held(plugin):
             self.busy.add(run)
             try:
                 package = await asyncio.to_thread(self.verified.make, plugin)
-                work = await asyncio.to_thread(work_folder, self.work, plugin.name, run, frozenset(self.busy))
+                work = await asyncio.to_thread(
+                    work_folder, self.work, f"{plugin.name}{beside}", run, frozenset(self.busy)
+                )
                 yield Lent(package, work)
             finally:
                 self.busy.discard(run)

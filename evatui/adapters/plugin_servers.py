@@ -29,7 +29,7 @@ class PluginServers:
     async def started(self, adapter: Adapter, setting: Setting) -> AsyncIterator[Started]:
         """A `Start`."""
         plugin: Plugin = adapter.block["plugin"]
-        async with self._room.lent(plugin, new_id("server")) as lent:
+        async with self._room.lent(plugin, new_id("server"), ".mcp") as lent:
             launch, secrets = await asyncio.to_thread(self._launch, adapter, plugin, setting, lent)
             running = await Running.launched(launch)
             try:

@@ -35,7 +35,7 @@ def hooked(root: Path, name: str, source: str, *hooks: dict[str, Any], tools: bo
 
 def seen(root: Path, name: str) -> list[dict[str, Any]]:
     """What the hooks of a plugin were told, oldest first."""
-    found = sorted(root.glob(f".eva/work/{name}/*/seen"), key=lambda path: path.stat().st_mtime_ns)
+    found = sorted(root.glob(f".eva/work/{name}.hooks/*/seen"), key=lambda path: path.stat().st_mtime_ns)
     return [json.loads(path.read_text()) for path in found]
 
 
@@ -155,7 +155,7 @@ async def test_a_call_whose_hooks_are_asked_is_in_flight_and_can_be_ended(start:
     wait = 'touch "$EVA_WORK_DIR/up"; while [ ! -e "$EVA_WORK_DIR/go" ]; do sleep 0.01; done'
     hooked(workspace, "guard", wait, {"event": "before_tool_call"})
     runtime = await start()
-    view, work = View(runtime), workspace / ".eva/work/guard"
+    view, work = View(runtime), workspace / ".eva/work/guard.hooks"
 
     def waiting() -> list[Path]:
         return [up.parent for up in work.glob("*/up")]

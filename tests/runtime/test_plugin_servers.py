@@ -85,7 +85,7 @@ async def test_another_version_takes_its_place_and_calls_end_on_the_one_that_the
     await approved(runtime)
     calling = asyncio.create_task(add(runtime, 0))
     before = runtime.plugging.catalogue.latest.plugins[0].plugin.digest
-    work = workspace / ".eva/work/pack"
+    work = workspace / ".eva/work/pack.mcp"
     await until(lambda: any((one / "began").exists() for one in work.iterdir()))
     (folder / "asset").write_text("second")
     await runtime.plugging.catalogue.look()
