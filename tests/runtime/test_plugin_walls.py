@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import os
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from evatui.adapters.plugin_work import confining
 from evatui.kernel.lua.worker.facts import sandbox_facts
 from tests.runtime.test_plugins import Start, answer
 from tests.support.plugins import plugin
@@ -40,6 +43,12 @@ tried("another user", lambda: os.setuid(os.getuid() + 1000))
 open_now = sorted(int(name) for name in os.listdir("/proc/self/fd"))[:-1]
 print(json.dumps({"output": json.dumps([found, open_now, os.getcwd(), os.getsid(0) == os.getpid()])}))
 """
+NO_NEW_PRIVILEGES = """
+import ctypes, os, sys
+ctypes.CDLL(None).prctl(38, 1, 0, 0, 0)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+"""As the keeper of each command sees to."""
 ALWAYS = ("packets", "socket", "environment", "memory", "signal", "device", "terminal", "another user")
 NETWORK = ("tcp", "udp", "bound")
 FACTS = sandbox_facts()
@@ -65,6 +74,20 @@ async def test_what_is_not_its_own_is_out_of_reach(
     assert descriptors == [0, 1, 2]
     assert folder == str(workspace.resolve() / done["work_dir"])
     assert leads
+
+
+@pytest.mark.skipif(FACTS.landlock_abi < 4, reason="this kernel's Landlock knows no network")
+@pytest.mark.parametrize("network", [False, True], ids=["closed", "open"])
+def test_landlock_closes_the_network_by_itself(tmp_path: Path, network: bool) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        reach = f"import socket; socket.create_connection(('127.0.0.1', {listening.getsockname()[1]}), 30)"
+        environ = {"PATH": os.environ["PATH"]}
+        begin = confining(sys.executable, tmp_path, tmp_path, environ, tmp_path / "ws", network=network)
+        alone = {**json.loads(begin[4]), "filter": ""}
+        program = [*begin[:4], json.dumps(alone), *begin[5:], sys.executable, "-I", "-S", "-c", reach]
+        argv = [sys.executable, "-I", "-S", "-c", NO_NEW_PRIVILEGES, *program]
+        ran = subprocess.run(argv, capture_output=True, text=True)
+    assert (ran.returncode == 0, "PermissionError" in ran.stderr) == (network, not network), ran.stderr
 
 
 @pytest.mark.skipif(not FACTS.landlock_abi, reason="this kernel has no Landlock")
