@@ -86,6 +86,8 @@ def suggestion(runtime: Runtime, command: str, params: Params, kind: ErrorKind) 
     if kind is ErrorKind.NOT_FOUND:
         if command == "capability.route":
             return meant_by_name(runtime, read_needed(params, "name"))
+        if command == "call.cancel":
+            return "eva plugin list" if read_needed(params, "what").startswith("task_") else ""
         ids = read_ids(params) or (read_text(params, "id") or "",)
         if command == "capability.rollback" and ids[0] in runtime.registry.capabilities:
             return f"eva capability history {clean_line(ids[0], 128)}"

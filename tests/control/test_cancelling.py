@@ -75,7 +75,10 @@ async def test_all_of_a_generation_are_ended_and_those_in_line_too_by_their_ids(
 async def test_what_is_not_in_flight_cannot_be_ended(operator: Operator) -> None:
     with pytest.raises(CommandFailed, match="no call of req_x is in flight") as failed:
         await operator.run("call.cancel", what="req_x")
-    assert failed.value.kind is ErrorKind.NOT_FOUND
+    assert (failed.value.kind, failed.value.suggestion) == (ErrorKind.NOT_FOUND, "")
+    with pytest.raises(CommandFailed) as failed:
+        await operator.run("call.cancel", what="task_x")
+    assert failed.value.suggestion == "eva plugin list"
 
 
 async def test_a_call_whose_caller_goes_away_at_the_same_moment_is_cancelled_for_good(holder: LocalOperator) -> None:

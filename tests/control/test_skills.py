@@ -66,7 +66,11 @@ async def test_lua_skills_are_listed_beside_the_others_and_told_to_no_agent(
     assert shown["fields"]["capabilities"] == ["test.lint"]
     assert "lint" not in (await operator.run("skill.context"))["text"]
     seen = {row.name: row for row in (await operator.snapshot(Cursor())).extensions.skills}
-    assert (seen["lint"].kind, seen["lint"].available, seen["off"].reason) == ("lua_skill", True, "disabled_by_manifest")
+    assert (seen["lint"].kind, seen["lint"].available, seen["off"].reason) == (
+        "lua_skill",
+        True,
+        "disabled_by_manifest",
+    )
 
 
 async def test_the_snapshot_has_the_skills_and_follows_the_disk(holder: LocalOperator, workspace: Path) -> None:
