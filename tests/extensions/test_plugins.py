@@ -170,7 +170,7 @@ def test_the_copy_is_made_once_read_only_and_only_of_what_is_part_of_it(root: Pa
 
 
 def test_a_program_that_is_swapped_all_the_time_never_runs_unhashed(root: Path) -> None:
-    assert asyncio.run(swaps(root, 50)) == []
+    assert asyncio.run(swaps(root, 8)) == []
 
 
 def test_a_server_that_is_no_executable_file_of_the_plugin_refuses_it(root: Path) -> None:
