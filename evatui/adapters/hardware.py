@@ -68,6 +68,9 @@ class HardwareWay:
         if wanted != self._name:
             message = f"{self._adapter.id} speaks for {self._name}, not for {clean_line(str(wanted), 128)}"
             raise NotSent(ErrorKind.DEVICE_NOT_FOUND, message, retryable=False)
+        expected = payload.get("expected_generation")
+        if expected is not None and (isinstance(expected, bool) or not isinstance(expected, int)):
+            raise NotSent(ErrorKind.INVALID_INPUT, "expected_generation must be a whole number", retryable=False)
         if any(covers_name(entry, invocation.capability) for entry in self._hardware.rules.denied):
             message = f"the policy denies {invocation.capability} of every device"
             raise NotSent(ErrorKind.POLICY_DENIED, message, retryable=False)

@@ -45,6 +45,8 @@ async def test_what_is_meant_is_checked_before_anything_is_sent(start: Start, wo
         ({"logical_id": "scale.main"}, "DeviceNotFound"),
         ({"logical_id": "/dev/ttyUSB0"}, "DeviceNotFound"),
         ({"expected_generation": 7}, "DeviceStaleGeneration"),
+        ({"expected_generation": "\x1b" * 10_000}, "InvalidInput"),
+        ({"expected_generation": True}, "InvalidInput"),
         ("raw", "InvalidInput"),
     ):
         assert error(await called(runtime, "relay.read", payload))[0] == kind
