@@ -1,14 +1,16 @@
-"""Who is at the other end of a socket, as the system tells it."""
+"""Who is at the other end of a socket, and who may put another one in its place, as the system tells it."""
 
 from __future__ import annotations
 
 import os
 import socket
+import stat
 import struct
 import sys
+from pathlib import Path
 from typing import Any
 
-__all__ = ["is_admitted"]
+__all__ = ["is_admitted", "is_private"]
 
 _LOCAL_PEERCRED = 1
 """macOS: of level 0, answered with a version and the effective user."""
@@ -24,6 +26,12 @@ def is_admitted(peer: Any) -> bool:
     except OSError:
         return False
     return user is None or user in (0, os.geteuid())
+
+
+def is_private(folder: Path) -> bool:
+    """Is it this user's, and theirs alone? Raises `OSError` where it is not there."""
+    found = folder.stat()
+    return found.st_uid == os.geteuid() and not stat.S_IMODE(found.st_mode) & 0o077
 
 
 def _user_of(peer: Any) -> int | None:

@@ -15,7 +15,7 @@ import os
 import secrets
 from pathlib import Path
 
-from evatui.control.credentials import is_admitted
+from evatui.control.credentials import is_admitted, is_private
 from evatui.control.desk import Desk
 from evatui.control.outbox import Outbox
 from evatui.control.peer import Peer
@@ -55,6 +55,8 @@ class Server:
         for path in _unix_places(state_dir):
             with contextlib.suppress(OSError):
                 path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                if path.parent != state_dir and not is_private(path.parent):
+                    continue
                 path.unlink(missing_ok=True)
                 old = os.umask(0o177)
                 try:

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import shutil
 import stat
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from evatui.control import opening
 from evatui.control.local import LocalOperator
 from evatui.control.opening import OpenMode
 from evatui.control.operator import CommandFailed, Operator
+from evatui.control.server import Server
 from evatui.control.snapshot import Cursor
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.workspace.lock import holder_of
@@ -24,6 +26,20 @@ from tests.support.waiting import until
 async def test_the_socket_is_its_users_alone(holder: LocalOperator) -> None:
     socket = Path(holder.kernel.address)
     assert [stat.S_IMODE(path.stat().st_mode) for path in (socket, socket.parent)] == [0o600, 0o700]
+
+
+async def test_no_socket_is_put_where_others_could_put_theirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with tempfile.TemporaryDirectory(prefix="eva") as short:
+        monkeypatch.setenv("XDG_RUNTIME_DIR", short)
+        places = []
+        for mode in (0o700, 0o770, 0o707):
+            (Path(short) / "evatui").mkdir(exist_ok=True)
+            (Path(short) / "evatui").chmod(mode)
+            server = Server()
+            address, token = await server.listen(tmp_path / ("s" * 120))
+            places.append((address.startswith(short), token is None))
+            await server.stop_accepting()
+    assert places == [(True, True), (False, False), (False, False)]
 
 
 async def test_a_second_holder_is_told_who_holds_it_and_need_not_wait_for_that(
