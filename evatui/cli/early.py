@@ -29,8 +29,12 @@ def wants_json(arguments: Sequence[str]) -> bool:
 
 
 def until_at_work() -> None:
-    """From now on ctrl+c ends the process: nothing has begun that would have to be cleaned up. In the main thread."""
-    signal.signal(signal.SIGINT, _end)
+    """From now on ctrl+c ends the process: nothing has begun that would have to be cleaned up. In the main thread.
+
+    Where it is ignored, as in the background of a script, it stays so.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _end)
 
 
 def at_work() -> None:

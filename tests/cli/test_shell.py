@@ -7,13 +7,16 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from click.shell_completion import BashComplete
 
+from evatui.cli.early import at_work, until_at_work
 from evatui.cli.main import main, run
 from evatui.cli.options import Member, Settings, Words
 from evatui.cli.streams import prepare_streams
@@ -172,8 +175,18 @@ def test_a_full_disk_under_stdout_is_one_line() -> None:
     assert (done.returncode, done.stderr) == (1, "error: the answer cannot be written: No space left on device\n")
 
 
+@pytest.fixture
+def interrupts() -> Iterator[None]:
+    """What they do is the same again afterwards."""
+    old = signal.getsignal(signal.SIGINT)
+    yield
+    signal.signal(signal.SIGINT, old)
+
+
 @pytest.mark.parametrize(("words", "code"), [(("explain", "EVA-204"), 0), (("nonsense",), 64)])
-def test_closed_streams_swallow(monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], code: int) -> None:
+def test_closed_streams_swallow(
+    monkeypatch: pytest.MonkeyPatch, interrupts: None, words: tuple[str, ...], code: int
+) -> None:
     monkeypatch.setattr(sys, "argv", ["eva", *words])
     for name in ("stdout", "stderr"):  # as the interpreter has it where the descriptor is closed
         monkeypatch.setattr(sys, name, None)
@@ -225,3 +238,12 @@ def test_an_interrupt_before_all_is_imported_is_one_line_too(output: str, module
     if output == "json":
         assert json.loads(done.stdout)["error"]["kind"] == "Cancelled"
     assert (done.returncode, done.stderr) == (5, "" if output == "json" else "error: interrupted\n")
+
+
+@pytest.mark.parametrize("before", [signal.SIG_IGN, signal.default_int_handler])
+def test_who_ignores_interrupts_goes_on_ignoring_them(interrupts: None, before: signal.Handlers) -> None:
+    signal.signal(signal.SIGINT, before)
+    until_at_work()
+    assert (signal.getsignal(signal.SIGINT) is before) is (before is signal.SIG_IGN)
+    at_work()
+    assert signal.getsignal(signal.SIGINT) is before
