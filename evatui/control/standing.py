@@ -6,13 +6,15 @@ from evatui.control.isolation import isolation_marks
 from evatui.kernel.model.diagnostic import Reason
 from evatui.kernel.model.lifecycle import State
 from evatui.kernel.registry.capability import Capability
+from evatui.kernel.storage.history import ABSENT
 
 __all__ = ["disk_code", "disk_status", "marks", "reason_of"]
 
 
 def disk_status(capability: Capability) -> str:
     """How the disk stands to what serves: ``same, changed, rejected, held, quarantined, missing``."""
-    if capability.gone:
+    brought_back = capability.disk_digest == ABSENT and ABSENT in capability.quarantined
+    if capability.gone or brought_back:  # and may serve all the same
         return "missing"
     if capability.rejection is not None:
         return "rejected"

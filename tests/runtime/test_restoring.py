@@ -11,6 +11,7 @@ import pytest
 
 from evatui.control.capability_rows import generation_rows
 from evatui.control.past import past
+from evatui.control.standing import disk_status
 from evatui.kernel.model.errors import CallFailed, ErrorKind
 from evatui.kernel.model.lifecycle import State
 from evatui.kernel.registry.comparing import compared
@@ -111,9 +112,11 @@ async def test_a_deleted_capability_comes_back_and_stays_over_looks_and_a_restar
     await runtime.operations.rollback("greet", ANN)
     await runtime.reloader.run(explicit=True)
     assert await says(runtime) == "one"
+    assert disk_status(runtime.registry.capabilities["greet"]) == "missing"
     await runtime.close()
     runtime = await start()
     assert await says(runtime) == "one"
+    assert disk_status(runtime.registry.capabilities["greet"]) == "missing"
 
 
 async def test_a_manifest_that_comes_again_ends_that_and_its_next_deletion_counts(start, workspace: Path) -> None:

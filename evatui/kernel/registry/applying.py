@@ -19,6 +19,7 @@ from evatui.kernel.registry.publisher import Publisher
 from evatui.kernel.registry.registry import SUPERSEDED, Registry
 from evatui.kernel.registry.rollout.beginning import Beginnings
 from evatui.kernel.registry.together import Slot, Together
+from evatui.kernel.storage.history import ABSENT
 
 __all__ = ["Applying"]
 
@@ -119,7 +120,7 @@ class Applying:
     async def _remove(self, capability: Capability, actor: Actor, slot: Slot) -> None:
         """Routing stops first; a version that is just loading is let go of."""
         capability.wanted += 1
-        capability.gone = True
+        capability.gone, capability.disk_digest = True, ABSENT
         leaves = bool(capability.active or capability.draining)
         gone = self._registry.withdrawal(
             capability, State.UNREGISTERED, actor, "removed", stands=lambda: capability.gone
