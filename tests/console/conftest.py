@@ -23,6 +23,7 @@ from evatui.console.widgets.lines import Lines
 from evatui.control.snapshot import ConsoleSnapshot
 from tests.console.fake_operator import Answer, FakeOperator
 from tests.console.scene import scene
+from tests.support.pilots import press, still
 
 
 @dataclass(frozen=True)
@@ -34,14 +35,13 @@ class Console:
     pilot: Pilot[Any]
 
     async def press(self, *keys: str) -> None:
-        for key in keys:
-            await self.pilot.press(key)
+        await press(self.pilot, *keys)
         await self.settle()
 
     async def settle(self) -> None:
-        await self.pilot.pause()
+        await still(self.pilot)
         await at_rest(self.app, lambda worker: self.operator.gate is None or self.operator.gate.is_set())
-        await self.pilot.pause()
+        await still(self.pilot)
 
     async def armed(self) -> Dialog[Any]:
         """The dialog on top, once it takes a confirming key."""
@@ -87,7 +87,7 @@ class Console:
         self.operator.change(snapshot)
         while len(self.operator.pulls) == pulls or self.app.snapshot is None or self.app.snapshot.at != snapshot.at:
             await self.pilot.pause(0.02)
-        await self.pilot.pause()
+        await still(self.pilot)
 
 
 @pytest.fixture(autouse=True)
@@ -135,7 +135,7 @@ def console(monkeypatch: pytest.MonkeyPatch) -> OpenConsole:
         )
         async with app.run_test(size=size, notifications=True) as pilot:
             await app.first_snapshot.wait()
-            await pilot.pause()
+            await still(pilot)
             yield Console(app, operator, pilot)
 
     return open_console

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from textual import events
 
 from evatui.console.app import ConsoleApp
 from evatui.console.view.actions import ACTIONS, Actions, View
+from evatui.console.view.typed import understood
 from evatui.console.widgets.row_list import RowList
 from evatui.control.commands import COMMANDS, Danger
 from evatui.control.operator import CommandFailed, Operator
 from tests.console.conftest import OpenConsole
+from tests.support.pilots import press, still
 
 CHANGING = [action for action in ACTIONS if action.changes]
 
@@ -110,13 +111,13 @@ async def test_from_now_on_it_only_looks(console: OpenConsole) -> None:
         shown = {action.id for action in it.app.actions.all}
         assert shown == {action.id for action in Actions(readonly=True).all}
         for action in CHANGING:
-            await it.press("colon")
-            it.app.post_message(events.Paste(action.word))  # as typed, but all at once
-            await it.press("enter")
-            assert f"no command {action.word}" in it.status
+            assert f"no command {action.word}" in str(understood(action.word, it.app.actions))
             if action.key:
-                await it.press(action.key.split(",")[0])
+                await press(it.pilot, action.key.split(",")[0])
                 assert "READ-ONLY" in it.status
+                it.app.say(())
+        await it.press("colon", *"drain", "enter")
+        assert "no command drain" in it.status
         await it.press("ctrl+p")
         found = {row.key for row in it.dialog.query_one(RowList).shown}
         assert not found & {action.id for action in CHANGING}
@@ -135,7 +136,7 @@ async def test_what_readonly_took_away_is_not_reached_by_its_name(console: OpenC
             it.app.say(())
             assert "READ-ONLY" not in it.status
             it.app.action_act(action.id)
-            await it.settle()
+            await still(it.pilot)
             assert "READ-ONLY" in it.status, action.id
             assert it.open_dialogs == 0, action.id
             assert it.operator.commands == [], action.id

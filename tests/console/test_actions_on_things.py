@@ -20,6 +20,7 @@ from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.lifecycle import State
 from tests.console.conftest import OpenConsole
 from tests.console.scene import at, capability, field, generation, scene
+from tests.support.pilots import press, still
 
 SERVING = "repo-summary@1.2.0+build.20260504.042"
 PLAN: dict[str, Any] = {
@@ -111,7 +112,7 @@ async def test_drain_says_how_many_calls_wait_and_only_y_drains(console: OpenCon
 
 async def test_a_key_typed_before_the_dialog_was_seen_confirms_nothing(console: OpenConsole) -> None:
     async with console(quick=False) as it:
-        await it.pilot.press("x", "y")
+        await press(it.pilot, "x", "y")
         await it.settle()
         assert isinstance(it.dialog, Confirm)
         assert it.operator.sent("capability.drain") == []
@@ -290,17 +291,15 @@ async def test_what_is_typed_takes_the_place_of_the_suggested_payload(console: O
         assert [call["payload"] for call in it.operator.sent("capability.call")] == [{"path": 1}]
 
 
-@pytest.mark.parametrize("keys", [("c", "c"), ("d", "d"), ("r", "r"), ("d", "c"), ("c", "r")])
-async def test_a_second_key_before_the_first_was_answered_opens_one_dialog(
-    console: OpenConsole, keys: tuple[str, str]
-) -> None:
+async def test_a_second_key_before_the_first_was_answered_opens_one_dialog(console: OpenConsole) -> None:
     async with console(answers={"capability.plan": PLAN, "capability.inspect": INSPECTED}) as it:
-        it.operator.gate = asyncio.Event()
-        for key in keys:
-            await it.pilot.press(key)
-        it.operator.gate.set()
-        await it.settle()
-        assert it.open_dialogs == 1
+        for keys in ("cc", "dd", "rr", "dc", "cr"):
+            it.operator.gate = asyncio.Event()
+            await press(it.pilot, *keys)
+            it.operator.gate.set()
+            await it.settle()
+            assert it.open_dialogs == 1, keys
+            await it.press("escape")
 
 
 async def test_an_error_answer_shows_kind_message_and_request_id(console: OpenConsole) -> None:
@@ -321,10 +320,10 @@ async def test_a_closed_form_leaves_the_call_to_the_runtime(console: OpenConsole
     async with console(answers={"capability.call": ANSWERED}) as it:
         await it.press("c")
         it.operator.gate = asyncio.Event()
-        await it.pilot.press("ctrl+s")
-        await it.pilot.pause()
-        await it.pilot.press("escape")
-        await it.pilot.pause()
+        await press(it.pilot, "ctrl+s")
+        await still(it.pilot)
+        await press(it.pilot, "escape")
+        await still(it.pilot)
         assert "capability.call" not in it.operator.finished
         it.operator.gate.set()
         await it.settle()
@@ -332,15 +331,16 @@ async def test_a_closed_form_leaves_the_call_to_the_runtime(console: OpenConsole
         assert "called adapter-result-simplify" in it.status
 
 
-@pytest.mark.parametrize("key", ["r", "d", "c"])
-async def test_a_failed_command_shows_kind_message_and_suggestion(console: OpenConsole, key: str) -> None:
+async def test_a_failed_command_shows_kind_message_and_suggestion(console: OpenConsole) -> None:
     failed = CommandFailed(ErrorKind.UNAVAILABLE, "the runtime is gone [/foo]", suggestion="eva status")
     async with console(answers={"capability.plan": failed, "capability.inspect": failed}) as it:
-        await it.press(key)
-        assert it.open_dialogs == 0
-        assert "Unavailable" in it.status
-        assert "the runtime is gone [/foo]" in it.status
-        assert "eva status" in it.status
+        for key in "rdc":
+            await it.press(key)
+            assert it.open_dialogs == 0
+            assert "Unavailable" in it.status
+            assert "the runtime is gone [/foo]" in it.status
+            assert "eva status" in it.status
+            it.app.say(())
 
 
 async def test_a_defect_behind_a_command_is_no_traceback(console: OpenConsole) -> None:
@@ -385,8 +385,8 @@ async def test_leaving_with_calls_in_flight_says_what_stops(console: OpenConsole
         assert it.app.is_running
         await it.press("q")
         await it.armed()
-        await it.pilot.press("enter")
-        await it.pilot.pause()
+        await press(it.pilot, "enter")
+        await still(it.pilot)
         assert it.app._exit
 
 
@@ -394,8 +394,8 @@ async def test_leaving_an_idle_runtime_or_an_attached_one_asks_nothing(console: 
     attached = replace(scene().runtime, attached=True)
     for snapshot in (scene(calls=()), scene(runtime=attached)):
         async with console(snapshot) as it:
-            await it.pilot.press("q")
-            await it.pilot.pause()
+            await press(it.pilot, "q")
+            await still(it.pilot)
             assert it.app._exit
 
 
@@ -435,9 +435,9 @@ async def test_a_rollback_shows_what_it_changes_permissions_first_and_the_code_a
 async def test_keys_that_come_before_the_dialog_they_asked_for_do_nothing_to_the_list(console: OpenConsole) -> None:
     async with console(answers={"capability.inspect": INSPECTED, "why": {"about": "capability"}}) as it:
         it.operator.gate = asyncio.Event()
-        await it.pilot.press("d")
+        await press(it.pilot, "d")
         for key in ("j", "x", "2", "c", "slash"):
-            await it.pilot.press(key)
+            await press(it.pilot, key)
         assert (it.key, it.app.view, it.open_dialogs) == ("adapter-result-simplify", View.REGISTRY, 0)
         assert "looking it up  esc leaves it" in it.status
         it.operator.gate.set()
@@ -448,11 +448,11 @@ async def test_keys_that_come_before_the_dialog_they_asked_for_do_nothing_to_the
         assert it.key == "config-validate"
 
         it.operator.gate.clear()
-        await it.pilot.press("w")
-        await it.pilot.press("escape")
+        await press(it.pilot, "w")
+        await press(it.pilot, "escape")
         while it.app.fetches:
             await it.pilot.pause(0.02)
-        await it.pilot.press("j")
+        await press(it.pilot, "j")
         it.operator.gate.set()
         await it.settle()
         assert (it.key, it.open_dialogs) == ("prompt-compose", 0)

@@ -21,6 +21,7 @@ from evatui.control.snapshot import ConsoleSnapshot
 from evatui.kernel.model.errors import ErrorKind
 from tests.console.conftest import OpenConsole
 from tests.console.scene import at, capability, held, refused, scene, trust_data
+from tests.support.pilots import press
 
 
 def untrusted(**changes: Any) -> ConsoleSnapshot:
@@ -57,7 +58,7 @@ async def test_only_y_trusts_and_just_the_list_that_was_seen(console: OpenConsol
 async def test_keys_typed_before_the_question_was_seen_trust_nothing(console: OpenConsole) -> None:
     async with console(untrusted(), answers={"trust.show": trust_data()}, quick=False) as it:
         await it.settle()
-        await it.pilot.press("y")
+        await press(it.pilot, "y")
         await it.settle()
         assert isinstance(it.dialog, Confirm)
         assert it.operator.sent("trust.give") == []

@@ -18,6 +18,7 @@ from evatui.console.screens.dialog import Dialog
 from evatui.control.opening import OpenMode, open_workspace
 from evatui.control.operator import Operator
 from evatui.kernel.model.call import Actor, CallerType
+from tests.support.pilots import press
 from tests.support.workspaces import GREETER, SCRIPT, save, tool, write
 
 SPIN = "function invoke(ctx, request) while true do end end"
@@ -48,11 +49,11 @@ class Person:
         dialog = self.app.screen
         while isinstance(dialog, Dialog) and not dialog.armed:
             await self.pilot.pause(0.01)
-        await self.pilot.press(key)
+        await press(self.pilot, key)
         self.pressed += 1
 
     async def types(self, text: str) -> None:
-        await self.pilot.press(*text)
+        await press(self.pilot, *text)
 
 
 @pytest.fixture
@@ -134,7 +135,7 @@ async def test_drains_sees_who_is_waited_for_and_takes_it_back(begin: Callable[[
         await person.press("x", "x drain")
         await person.sees("Drain spin?", "1 call is waited for at most until")
         await person.press("y", "y drain")
-        await person.sees("✓ drained spin", "1 call cut", "z undo")
+        await person.sees("✓ drained spin", "1 call cut", "z undo", "⊘ Disabled")
         assert (await call)["response"]["error"]["kind"] == "Cancelled"
         await person.press("z", "z undo")
         await person.sees("It is undone by switching it on")

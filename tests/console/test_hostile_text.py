@@ -19,6 +19,7 @@ from tests.console.conftest import Console, OpenConsole
 from tests.console.scene import calls, capability, record, refused, scene, step
 from tests.console.test_devices import device
 from tests.console.test_extensions import adapter, plugin, skill, task
+from tests.support.pilots import press, still
 
 UNSAFE = {*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)}
 """Control characters and overrides of the writing direction."""
@@ -177,7 +178,7 @@ async def test_no_row_and_no_detail_lets_it_through(console: OpenConsole) -> Non
             await it.press(view, "g")
             assert_clean(it)
             for _ in HOSTILE if view in "13" else range(2):
-                await it.press("j")
+                await press(it.pilot, "j")
                 assert_clean(it)
 
 
@@ -221,7 +222,7 @@ async def test_what_is_pasted_or_fails_is_as_harmless(console: OpenConsole) -> N
         await it.press("escape", "slash")
         for text in HOSTILE.values():
             it.app.frame.prompt.insert_text_at_cursor(text)
-            await it.settle()
+            await still(it.pilot)
             assert_clean(it)
 
 
@@ -231,7 +232,7 @@ async def test_what_is_searched_typed_or_logged_is_as_harmless(console: OpenCons
         await it.press("c", "ctrl+s", "escape", "at")  # what was called here, and what others ordered
         assert_clean(it)
         for _ in HOSTILE:
-            await it.press("j")
+            await press(it.pilot, "j")
             assert_clean(it)
         await it.press("escape")
         for opener in ("ctrl+p", "question_mark", "colon"):
@@ -241,7 +242,7 @@ async def test_what_is_searched_typed_or_logged_is_as_harmless(console: OpenCons
             for text in HOSTILE.values():
                 typed.value = ""
                 typed.insert_text_at_cursor(text)
-                await it.settle()
+                await still(it.pilot)
                 assert_clean(it)
             await it.press("tab")
             assert_clean(it)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
@@ -18,6 +19,7 @@ from evatui.control.opening import OpenMode, open_workspace
 from evatui.control.operator import CommandFailed, Operator
 from evatui.kernel.model.call import Actor, CallerType
 from evatui.kernel.workspace.home import OperatorHome
+from tests.support.pilots import press
 from tests.support.workspaces import EVERYTHING, GREETER, tool, write
 
 ANN = Actor(CallerType.USER, "ann")
@@ -32,11 +34,10 @@ class Sitting:
         self.app, self.pilot, self.operator = app, pilot, operator
 
     async def until(self, holds: Callable[[], object]) -> None:
-        for _ in range(1000):
-            if holds():
-                return
+        give_up = asyncio.get_running_loop().time() + 60
+        while not holds():
+            assert asyncio.get_running_loop().time() < give_up, self.text("#status")
             await self.pilot.pause(0.02)
-        raise AssertionError(self.text("#status"))
 
     def text(self, selector: str) -> str:
         widget = self.app.screen_stack[0].query_one(selector, Lines)
@@ -45,7 +46,7 @@ class Sitting:
     async def answer(self, *keys: str) -> None:
         """Once the dialog on top takes them."""
         await self.until(lambda: isinstance(self.app.screen, dialogs.Dialog) and self.app.screen.armed)
-        await self.pilot.press(*keys)
+        await press(self.pilot, *keys)
 
     async def calls(self, name: str) -> bool:
         try:

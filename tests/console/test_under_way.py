@@ -21,6 +21,7 @@ from evatui.kernel.model.call import Actor, CallerType
 from evatui.kernel.model.progress import Progress
 from tests.console.conftest import Console, OpenConsole
 from tests.console.scene import scene
+from tests.support.pilots import press
 from tests.support.workspaces import tool, write
 
 LOOK = Look(picture=True)
@@ -89,11 +90,10 @@ async def test_the_form_shows_how_far_its_call_is(tmp_path: Path) -> None:
         async with asyncio.timeout(100):
             await app.first_snapshot.wait()
             it = Console(app, opened[0], pilot)  # type: ignore[arg-type]
-            await pilot.pause()
-            await pilot.press("c")
+            await press(pilot, "c")
             while app.screen_stack[-1] is app.screen_stack[0]:
                 await pilot.pause(0.02)
-            await pilot.press("ctrl+s")
+            await press(pilot, "ctrl+s")
             while "… calling  ━━━━──── 50 %  1 of 2  reading" not in it.screen:
                 await pilot.pause(0.05)
         opened[0].cut()
