@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from types import SimpleNamespace
 
 import pytest
 from textual.pilot import Pilot
 
+from evatui.console import stage
 from evatui.console.app import ConsoleApp
 from evatui.console.rest import at_rest
 from evatui.console.settings import Settings
@@ -67,6 +69,7 @@ Compare = Callable[..., bool]
 def compare(snap_compare: Callable[..., bool], monkeypatch: pytest.MonkeyPatch) -> Compare:
     for name in ("NO_COLOR", "TEXTUAL_THEME", "TEXTUAL_COLOR_SYSTEM"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(stage, "time", SimpleNamespace(monotonic=lambda: 0.0))  # how long it takes is not to be seen
 
     def same(
         snapshot: ConsoleSnapshot,
