@@ -11,6 +11,9 @@ _OFFSET: Final = 6
 """Cells of the number of the first byte of a row, and the gap after it."""
 
 
+_PRINTED: Final = bytes(byte if 0x20 <= byte < 0x7F else ord(".") for byte in range(256))
+
+
 class Form(StrEnum):
     MIXED = "mixed"
     HEX = "hex"
@@ -24,7 +27,7 @@ class Form(StrEnum):
 
 def printable(data: bytes) -> str:
     """A character a byte; what is no ASCII is a dot."""
-    return "".join(chr(byte) if 0x20 <= byte < 0x7F else "." for byte in data)
+    return data.translate(_PRINTED).decode("ascii")
 
 
 def frame_rows(data: bytes, form: Form, width: int) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Any
 from evatui.console.view.actions import View
 from evatui.console.view.devices import device_preview, device_row, devices_in, no_devices
 from evatui.console.view.ink import plain
+from evatui.console.view.monitor import Monitor, monitor_lines
 from evatui.console.view.words import Look
 from evatui.control.operator import CommandFailed
 from evatui.kernel.model.errors import ErrorKind
@@ -217,3 +218,14 @@ async def test_a_device_gets_a_name_after_a_question(console: OpenConsole) -> No
         await it.armed()
         await it.press("y")
         assert it.operator.sent("hardware.bind") == [{"key": "serial:1", "name": "scale.main"}]
+
+
+def test_a_device_that_floods_makes_no_more_lines_than_somebody_could_read_the_newest_last() -> None:
+    monitor = Monitor()
+    said = [{**HEARD[1], "seq": number, "hex": bytes([number % 251]).hex() * 1_024} for number in range(1, 301)]
+    monitor.take({**SAID, "heard": said})
+    rows = [plain(row) for row in monitor_lines(monitor, 110, LOOK)]
+    assert 400 <= len(rows) < 500
+    assert f"{300 % 251:02x} {300 % 251:02x}" in rows[-1]
+    monitor.query = "^(27 ?)+$"
+    assert not any("passes" in plain(row) for row in monitor_lines(monitor, 110, LOOK))

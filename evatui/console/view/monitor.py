@@ -6,6 +6,7 @@ import re
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Final
 
 from evatui.console.view.ink import EMPTY, Ink, Line, join, line
@@ -16,7 +17,8 @@ from evatui.control.device_frames import Form, frame_rows, printable
 __all__ = ["Frame", "Monitor", "monitor_head", "monitor_lines"]
 
 _KEPT: Final = 500
-_SHOWN: Final = 200
+_ROWS: Final = 400
+"""So many lines are made each time: a device that floods must not keep the screen busy. The log has all of it."""
 _TIME: Final = 15
 """Cells of the time and the arrow."""
 
@@ -63,24 +65,32 @@ class Monitor:
     def pause(self) -> None:
         self.paused = self.count if self.paused is None else None
 
-    @property
-    def shown(self) -> list[Frame]:
-        """Through the filter, the newest of them."""
+    def newest(self) -> Iterator[Frame]:
+        """Through the filter, the newest first."""
         later = self.count - self.paused if self.paused is not None else 0
         known = list(self.frames)[: max(0, len(self.frames) - later)]
-        return [frame for frame in known if self._passes(frame)][-_SHOWN:]
+        return filter(self._passes, reversed(known)) if self.query else reversed(known)
 
     def _passes(self, frame: Frame) -> bool:
         """A regular expression, or, where it is none yet, just text."""
-        try:
-            pattern = re.compile(self.query, re.IGNORECASE)
-        except re.error:
-            pattern = re.compile(re.escape(self.query), re.IGNORECASE)
+        pattern = _pattern(self.query)
         return bool(pattern.search(printable(frame.data)) or pattern.search(frame.data.hex()))
 
 
+@lru_cache(maxsize=1)
+def _pattern(query: str) -> re.Pattern[str]:
+    try:
+        return re.compile(query, re.IGNORECASE)
+    except re.error:
+        return re.compile(re.escape(query), re.IGNORECASE)
+
+
 def monitor_lines(monitor: Monitor, width: int, look: Look) -> list[Line]:
-    rows = [row for frame in monitor.shown for row in _rows(frame, monitor.form, width, look)]
+    rows: list[Line] = []
+    for frame in monitor.newest():
+        rows[:0] = _rows(frame, monitor.form, width, look)
+        if len(rows) >= _ROWS:
+            break
     if not rows:
         said = "Nothing passes the filter." if monitor.query and monitor.frames else "Nothing has been said yet."
         rows = [line(said), line(("It is heard when somebody uses the device; nothing is opened for this.", Ink.DIM))]
