@@ -215,8 +215,7 @@ class Scanner:
         return {
             path: seen
             for path, seen in same.items()
-            if (not changed or changed.isdisjoint(seen.names))
-            and all(now[file] == known for file, known in seen.snapshot.signatures.items())
+            if (not changed or changed.isdisjoint(seen.names)) and seen.snapshot.signatures.items() <= now.items()
         }
 
     def _policy_of(self, paths: tuple[str, ...], changed: frozenset[str] | None) -> PolicyResult:

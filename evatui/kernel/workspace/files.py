@@ -142,12 +142,13 @@ class Tree:
 
     def signatures(self, paths: Iterable[str]) -> dict[str, Signature | None]:
         """`stat_signature` of many; each folder is walked to once."""
-        by_folder: dict[str, list[str]] = defaultdict(list)
+        by_folder: dict[str, list[tuple[str, str]]] = defaultdict(list)
         for path in paths:
-            by_folder[path.rpartition("/")[0] or HERE].append(path)
+            folder, _, name = path.rpartition("/")
+            by_folder[folder or HERE].append((path, name))
         found: dict[str, Signature | None] = {}
         for folder, members in by_folder.items():
-            found.update(self._signatures_in(folder, members))
+            self._put_signatures(folder, members, found)
         return found
 
     @contextmanager
@@ -180,21 +181,23 @@ class Tree:
             os.close(descriptor)
         return SourceFile(canonical, data, hashlib.sha256(data).hexdigest(), signature, written)
 
-    def _signatures_in(self, folder: str, paths: Iterable[str]) -> Iterator[tuple[str, Signature | None]]:
+    def _put_signatures(
+        self, folder: str, members: Iterable[tuple[str, str]], into: dict[str, Signature | None]
+    ) -> None:
+        """Those of paths that lie in a folder, each with its last name."""
         try:
             with self._resolve(folder) as spot:
                 holder, lstat = spot.folders[-1], self._access.lstat
-                for path in paths:
-                    name = path.rpartition("/")[2]
+                for path, name in members:
                     try:
                         found = lstat(holder, name) if spot.leaf is None and name not in _NO_NAMES else None
                     except (OSError, ValueError, Leaves):
-                        yield path, None
+                        into[path] = None
                         continue
                     regular = found is not None and stat.S_ISREG(found.st_mode)
-                    yield path, signature_of(found) if found and regular else self.stat_signature(path)
+                    into[path] = signature_of(found) if found and regular else self.stat_signature(path)
         except FileProblem:
-            yield from ((path, None) for path in paths)
+            into.update((path, None) for path, _ in members)
 
     def _entries(self, folder: Folder, names: Iterable[str]) -> Iterator[Entry]:
         for name in names:
