@@ -34,6 +34,8 @@ def new_id(prefix: str) -> str:
 
 def fold(name: str) -> str:
     """The form in which two names are compared: NFC and case-folded."""
+    if name.isascii():
+        return name.lower()  # the same, many times faster; most names are
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
 
 

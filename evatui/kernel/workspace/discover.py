@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from evatui.kernel.model.diagnostic import Diagnostic, Level, Span
@@ -63,12 +63,15 @@ class _Search:
         self._tree = tree
         self._elsewhere = elsewhere
         self._searched: set[str] = set()
+        self._found: list[str] = []
         self._files = 0
 
     def below(self, folders: Iterable[str], depth: int) -> tuple[str, ...]:
-        return tuple(sorted({path for folder in folders for path in self._folder(folder, depth)}))
+        for folder in folders:
+            self._folder(folder, depth)
+        return tuple(sorted(set(self._found)))
 
-    def _folder(self, folder: str, depth: int) -> Iterator[str]:
+    def _folder(self, folder: str, depth: int) -> None:
         if folder in self._elsewhere:
             return
         try:
@@ -87,7 +90,7 @@ class _Search:
             return
         self._alike(folder, entries)
         for name, kind in entries.items():
-            yield from self._entry(_join(folder, name), name, kind, depth)
+            self._entry(_join(folder, name), name, kind, depth)
 
     def _alike(self, folder: str, entries: Mapping[str, EntryKind]) -> None:
         """Two names that differ only in case are one file on other machines, and then one of them is lost."""
@@ -111,20 +114,20 @@ class _Search:
             self._problem("EVA-123", folder, f"holds {hidden[0]}{more}, which is not read")
         return shown
 
-    def _entry(self, path: str, name: str, kind: EntryKind, depth: int) -> Iterator[str]:
+    def _entry(self, path: str, name: str, kind: EntryKind, depth: int) -> None:
         if is_hidden(name):
             if ".y" in name and kind is EntryKind.FILE:
                 self.others.append(path)
             return
         kind = self._followed(path) if kind is EntryKind.LINK else kind
         if kind is EntryKind.FOLDER:
-            yield from self._folder(path, depth - 1)
+            self._folder(path, depth - 1)
         elif name.endswith((".yaml", ".yml")):
             self._files += 1
             if self._files == MAX_FILES + 1:
                 self._problem("EVA-117", path, f"and more are not read: there are more than {MAX_FILES:,} files")
             if self._files <= MAX_FILES:
-                yield path
+                self._found.append(path)
         elif not name.endswith(".d.lua"):  # types for editors
             self.others.append(path)
 
