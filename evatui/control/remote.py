@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -199,15 +200,26 @@ def _silent(holder: Holder) -> CommandFailed:
 
 
 def _line(message: dict[str, Any]) -> bytes:
-    """Raises `CommandFailed` for what JSON cannot carry: half a character, an integer of more than 64 bits."""
+    """Raises `CommandFailed` for what JSON cannot carry: half a character, an integer of more than 64 bits, a number
+    that is not finite."""
     try:
         line = encode(message)
+        if b"null" in line and _is_endless(message):
+            raise TypeError("a number that is not finite")
     except (TypeError, RecursionError) as problem:
         raise CommandFailed(ErrorKind.INVALID_INPUT, f"that cannot be sent: {clean_line(str(problem), 200)}") from None
     if len(line) > MAX_REQUEST:
         said = f"that has {len(line):,} bytes, and at most {MAX_REQUEST:,} go over the control socket"
         raise CommandFailed(ErrorKind.INPUT_TOO_LARGE, said)
     return line
+
+
+def _is_endless(value: Any) -> bool:
+    """Is any number in it not finite? It would be sent as null."""
+    if isinstance(value, float):
+        return not math.isfinite(value)
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
+    return any(map(_is_endless, inner))
 
 
 def _failed(error: dict[str, Any]) -> CommandFailed:

@@ -9,7 +9,13 @@ from typing import Any
 
 import orjson
 from mcp.server.auth.middleware.auth_context import AuthContextMiddleware
-from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser, BearerAuthBackend, RequireAuthMiddleware
+from mcp.server.auth.middleware.bearer_auth import (
+    AuthenticatedUser,
+    AuthorizationContext,
+    BearerAuthBackend,
+    RequireAuthMiddleware,
+)
+from mcp.server.streamable_http import StreamableHTTPServerTransport
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 from pydantic import AnyHttpUrl
@@ -22,6 +28,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from evatui.mcp.asking import Client
+from evatui.mcp.bodies import Bodies
 from evatui.mcp.borders import Borders
 from evatui.mcp.server import Context, ToolServer
 from evatui.mcp.tokens import SCOPE, Unreachable, Verifier
@@ -33,15 +40,15 @@ _METADATA = f"/.well-known/oauth-protected-resource{PATH}"
 _MAX_BODY = 2 << 20
 """Bytes of a request: more than the largest input that a policy allows by itself."""
 _MAX_SESSIONS = 256
+_SESSIONS_EACH = 64
 _SILENT_S = 1800.0
 _QUOTING = ("Validation error", "Parse error")
 
 
 def make_app(server: ToolServer, verifier: Verifier, borders: Borders, base: str) -> Starlette:
     """``base`` is how clients reach it: ``http://127.0.0.1:8765``."""
-    manager = StreamableHTTPSessionManager(
+    manager = _Sessions(
         app=server,
-        max_request_body_size=_MAX_BODY,
         session_idle_timeout=_SILENT_S,
         max_sessions=_MAX_SESSIONS,
         security_settings=TransportSecuritySettings(
@@ -65,7 +72,8 @@ def make_app(server: ToolServer, verifier: Verifier, borders: Borders, base: str
             }
         )
 
-    guarded = RequireAuthMiddleware(_Terse(StreamableHTTPASGIApp(manager)), [SCOPE], AnyHttpUrl(f"{base}{_METADATA}"))
+    sound = Bodies(_Terse(StreamableHTTPASGIApp(manager)), _MAX_BODY, _whose)
+    guarded = RequireAuthMiddleware(sound, [SCOPE], AnyHttpUrl(f"{base}{_METADATA}"))
     return Starlette(
         routes=[Route(PATH, endpoint=guarded), Route(_METADATA, endpoint=metadata, methods=["GET"])],
         middleware=[
@@ -89,6 +97,19 @@ def who_asks(ctx: Context) -> Client:
         user.access_token.client_id,
         {"id": session, "transport": "http", "client": name, "protocol": ctx.protocol_version},
     )
+
+
+def _whose(scope: Scope) -> str:
+    user: AuthenticatedUser = scope["user"]
+    return user.access_token.client_id
+
+
+class _Sessions(StreamableHTTPSessionManager):
+    """One client does not take the sessions of all."""
+
+    def _admit_session(self, requestor: AuthorizationContext | None) -> StreamableHTTPServerTransport | None:
+        mine = sum(owner == requestor for owner in self._session_owners.values())
+        return super()._admit_session(requestor) if mine < _SESSIONS_EACH else None
 
 
 class _AtBorders:

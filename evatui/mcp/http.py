@@ -107,6 +107,7 @@ class HttpServer:
         import uvicorn
 
         from evatui.mcp.app import make_app, who_asks
+        from evatui.mcp.connection import Connection
         from evatui.mcp.server import ToolServer
         from evatui.mcp.tokens import Verifier
 
@@ -124,6 +125,7 @@ class HttpServer:
                 server_header=False,
                 proxy_headers=False,
                 ws="none",
+                http=Connection,
                 limit_concurrency=_AT_ONCE,
                 timeout_graceful_shutdown=_GRACE_S,
                 lifespan="on",

@@ -17,7 +17,18 @@ from typing import Any, Self
 import anyio
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
-from mcp.types import jsonrpc_message_adapter
+from mcp.types import (
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    ErrorData,
+    JSONRPCError,
+    JSONRPCMessage,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+    jsonrpc_message_adapter,
+)
+from pydantic_core import from_json, to_json
 
 __all__ = ["MAX_LINE", "wire"]
 
@@ -45,7 +56,8 @@ async def _piped() -> AsyncIterator[tuple[_Came, _Going]]:
     transport, drains = await loop.connect_write_pipe(
         lambda: asyncio.streams.FlowControlMixin(loop), os.fdopen(outgoing, "wb", 0)
     )
-    yield _Came(reader), _Going(asyncio.StreamWriter(transport, drains, None, loop))
+    going = _Going(asyncio.StreamWriter(transport, drains, None, loop))
+    yield _Came(reader, going), going
 
 
 def _is_pipe(fd: int) -> bool:
@@ -76,37 +88,73 @@ class _End:
         """Nothing."""
 
 
-class _Came(_End):
-    """Messages, and in their place the errors of what is none, until the end of input or a line that is too long."""
-
-    def __init__(self, reader: asyncio.StreamReader) -> None:
-        self._reader = reader
-
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> SessionMessage | Exception:
-        try:
-            line = await self._reader.readline()
-        except ValueError:
-            raise StopAsyncIteration from None
-        if not line:
-            raise StopAsyncIteration
-        try:
-            return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
-        except ValueError as problem:
-            return problem
-
-
 class _Going(_End):
     def __init__(self, writer: asyncio.StreamWriter) -> None:
         self._writer = writer
 
     async def send(self, item: SessionMessage) -> None:
         """Raises `anyio.BrokenResourceError` where nobody reads any more."""
-        line = item.message.model_dump_json(by_alias=True, exclude_unset=True).encode()
+        await self._write(_line(item.message))
+
+    async def refuse(self, code: int, message: str) -> None:
+        """Says of a line that it is no message. Raises as `send`."""
+        await self._write(_line(JSONRPCError(jsonrpc="2.0", id=None, error=ErrorData(code=code, message=message))))
+
+    async def _write(self, line: bytes) -> None:
         try:
             self._writer.write(line + b"\n")
             await self._writer.drain()
         except OSError:
             raise anyio.BrokenResourceError from None
+
+
+class _Came(_End):
+    """Messages until the end of input, or a line that is too long. What is no message is answered here: the SDK would
+    say nothing, and whoever sent it may wait."""
+
+    def __init__(self, reader: asyncio.StreamReader, going: _Going) -> None:
+        self._reader = reader
+        self._going = going
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> SessionMessage:
+        while True:
+            try:
+                line = await self._reader.readline()
+            except ValueError:
+                raise StopAsyncIteration from None
+            if not line:
+                raise StopAsyncIteration
+            if line.isspace():
+                continue
+            try:
+                told = from_json(line, allow_inf_nan=False)
+            except ValueError:
+                await self._going.refuse(PARSE_ERROR, "Parse error")
+                continue
+            try:
+                return SessionMessage(_message(told))
+            except ValueError:
+                await self._going.refuse(INVALID_REQUEST, "Invalid request")
+
+
+def _message(told: Any) -> JSONRPCMessage:
+    """Raises `ValueError`. A request of the usual form is seen to be one without the SDK, which would look at all that
+    is in it as each of the four kinds of messages."""
+    match told:
+        case {"jsonrpc": "2.0", "id": int() | str() as id, "method": str() as method, "params": dict() as params} if (
+            not isinstance(id, bool)
+        ):
+            return JSONRPCRequest.model_construct(jsonrpc="2.0", id=id, method=method, params=params)
+    message = jsonrpc_message_adapter.validate_python(told, by_name=False)
+    if isinstance(message, JSONRPCNotification) and "id" in told:
+        raise ValueError("the id is none")  # to the SDK it would be a notification, which is never answered
+    return message
+
+
+def _line(message: JSONRPCMessage) -> bytes:
+    if isinstance(message, JSONRPCResponse):
+        return to_json({"jsonrpc": "2.0", "id": message.id, "result": message.result})
+    return message.model_dump_json(by_alias=True, exclude_unset=True).encode()

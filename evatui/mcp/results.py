@@ -1,4 +1,4 @@
-"""What came of a call, as its client gets it: in the spelling of the protocol, which the SDK checks once more.
+"""What came of a call, as its client gets it: in the spelling of its era of the protocol, as it goes out.
 
 What the kernel says by itself and what a handler declares passes; what only happened to it does not: that is for the
 audit log, and the client gets the number of the record.
@@ -10,10 +10,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import orjson
-from mcp.types import ContentBlock
+from mcp.types import SERVER_INFO_META_KEY, ContentBlock
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import TypeAdapter, ValidationError
 
+from evatui import __version__
 from evatui.control.operator import CommandFailed
 from evatui.kernel.model.errors import HANDLER_KINDS, ErrorKind, Origin
 from evatui.kernel.model.text import clean
@@ -42,6 +43,7 @@ _MAX_MESSAGE = 2_000
 _META = "evatui"
 _CONTENT = "mcp_content"
 _BLOCKS: TypeAdapter[list[ContentBlock]] = TypeAdapter(list[ContentBlock])
+_SERVER = {"name": "evatui", "version": __version__}
 
 
 def answered(report: Mapping[str, Any], protocol: str) -> dict[str, Any]:
@@ -51,43 +53,43 @@ def answered(report: Mapping[str, Any], protocol: str) -> dict[str, Any]:
     response, request_id = report["response"], report["request_id"]
     meta = {f"{_META}/requestId": request_id, f"{_META}/generation": report["generation"]}
     if not response["ok"]:
-        return _failed(_told(response["error"], request_id), meta)
-    result = response["result"]
-    structured = isinstance(result, dict) or protocol in MODERN_PROTOCOL_VERSIONS
+        return _failed(_told(response["error"], request_id), meta, protocol)
+    result, made = response["result"], (response.get("meta") or {}).get(_CONTENT)
     try:
-        content = _content(response)
+        content = [_text(result)] if made is None else _checked(made)
     except ValidationError:
-        return _failed(f"InvalidResponse: meta.{_CONTENT} of the tool is no content as MCP has it", meta)
-    answer = _answer(content, meta, is_error=False)
-    return {**answer, "structuredContent": result} if structured else answer
+        return _failed(f"InvalidResponse: meta.{_CONTENT} of the tool is no content as MCP has it", meta, protocol)
+    answer = _answer(content, meta, protocol, is_error=False)
+    if isinstance(result, dict) or (protocol in MODERN_PROTOCOL_VERSIONS and result is not None):
+        answer["structuredContent"] = result
+    return answer
 
 
-def _content(response: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """What the handler made for people and models to look at, else its result as text."""
-    made = (response.get("meta") or {}).get(_CONTENT)
-    if made is not None:
-        blocks = _BLOCKS.validate_python(made)
-        return [block.model_dump(by_alias=True, mode="json", exclude_none=True) for block in blocks]
-    result = response["result"]
-    return [_text(result if isinstance(result, str) else orjson.dumps(result).decode())]
+def _checked(made: Any) -> list[dict[str, Any]]:
+    """What the handler made for people and models to look at. Raises `ValidationError`."""
+    blocks = _BLOCKS.validate_python(made)
+    return [block.model_dump(by_alias=True, mode="json", exclude_none=True) for block in blocks]
 
 
-def _text(text: str) -> dict[str, Any]:
-    return {"type": "text", "text": text}
+def _text(result: Any) -> dict[str, Any]:
+    return {"type": "text", "text": result if isinstance(result, str) else orjson.dumps(result).decode()}
 
 
-def failed(problem: CommandFailed, request_id: str) -> dict[str, Any]:
+def failed(problem: CommandFailed, request_id: str, protocol: str) -> dict[str, Any]:
     """The runtime refused the request, or was lost over it."""
     error = {"kind": problem.kind.value, "message": problem.message, "retryable": problem.retryable}
-    return _failed(_told(error, request_id), {f"{_META}/requestId": request_id})
+    return _failed(_told(error, request_id), {f"{_META}/requestId": request_id}, protocol)
 
 
-def _failed(text: str, meta: dict[str, Any]) -> dict[str, Any]:
-    return _answer([_text(text)], meta, is_error=True)
+def _failed(text: str, meta: dict[str, Any], protocol: str) -> dict[str, Any]:
+    return _answer([_text(text)], meta, protocol, is_error=True)
 
 
-def _answer(content: list[dict[str, Any]], meta: dict[str, Any], *, is_error: bool) -> dict[str, Any]:
-    return {"resultType": "complete", "content": content, "isError": is_error, "_meta": meta}
+def _answer(content: list[dict[str, Any]], meta: dict[str, Any], protocol: str, *, is_error: bool) -> dict[str, Any]:
+    answer = {"content": content, "isError": is_error, "_meta": meta}
+    if protocol in MODERN_PROTOCOL_VERSIONS:
+        answer |= {"resultType": "complete", "_meta": {**meta, SERVER_INFO_META_KEY: _SERVER}}
+    return answer
 
 
 def _told(error: Mapping[str, Any], request_id: str) -> str:

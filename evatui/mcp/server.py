@@ -19,12 +19,14 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
-    CallToolRequestParams,
     ListToolsResult,
     PaginatedRequestParams,
     SubscriptionsListenRequestParams,
     SubscriptionsListenResult,
 )
+from mcp.types.methods import validate_client_request
+from mcp.types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
 
 from evatui import __version__
 from evatui.control.operator import CommandFailed, OnProgress
@@ -44,6 +46,7 @@ _INSTRUCTIONS = (
     "Tools of an evatui workspace. They are replaced while they run: list them again when told that they changed."
 )
 _REPORTS = 32
+_KNOWN = "evatui"
 
 for _name in ("mcp", "mcp_types"):  # what goes wrong with a client is on record; a screen is no place for it
     logging.getLogger(_name).addHandler(logging.NullHandler())
@@ -69,8 +72,7 @@ class ToolServer(Server[Any]):
             on_subscriptions_listen=self._listen,
             get_tool_input_schema=self._lists.header_schema,
         )
-        self.add_request_handler("tools/call", CallToolRequestParams, self._call)
-        self.middleware = [self._remember]  # without the SDK's own, which is for a collector that nobody set up
+        self.middleware = [self._attend]  # without the SDK's own, which is for a collector that nobody set up
 
     def create_initialization_options(
         self,
@@ -103,34 +105,59 @@ class ToolServer(Server[Any]):
         self.changes.saw(client.principal, listed)
         return page(listed, params.cursor if params is not None else None, ctx.protocol_version)
 
-    async def _call(self, ctx: Context, params: CallToolRequestParams) -> dict[str, Any]:
+    async def _call(self, ctx: Context) -> dict[str, Any]:
+        """In the place of a handler, for which the SDK would look through the arguments, and the result, twice: they
+        are any JSON, for the schemas of the runtime to judge."""
+        name, arguments = _asked_for(ctx)
         client, request_id = self._who(ctx), new_id("req")
-        arguments = params.arguments if params.arguments is not None else {}
-        given = {**asked(client), "tool": params.name, "arguments": arguments, "request_id": request_id}
+        given = {**asked(client), "tool": name, "arguments": arguments, "request_id": request_id}
         try:
             async with _reported(ctx) as on_progress:
                 report = await self._runs.run("mcp.call", on_progress=on_progress, **given)
         except CommandFailed as problem:
             if problem.kind is ErrorKind.NOT_FOUND:
                 raise MCPError(INVALID_PARAMS, problem.message) from None
-            return failed(problem, request_id)
+            return failed(problem, request_id, ctx.protocol_version)
         return answered(report, ctx.protocol_version)
 
     async def _listen(self, ctx: Context, params: SubscriptionsListenRequestParams) -> SubscriptionsListenResult:
         return await self.changes.listening(self._who(ctx).principal)(ctx, params)
 
-    async def _remember(self, ctx: Context, call_next: CallNext) -> HandlerResult:
+    async def _attend(self, ctx: Context, call_next: CallNext) -> HandlerResult:
+        if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS and ctx.method != "initialize":
+            self._remember(ctx)
+        try:
+            return await (self._call(ctx) if ctx.method == "tools/call" else call_next(ctx))
+        except (MCPError, ValidationError):
+            raise
+        except Exception:
+            raise MCPError(INTERNAL_ERROR, "Internal server error") from None  # else the SDK would quote it
+
+    def _remember(self, ctx: Context) -> None:
+        """A connection that lasts: to tell it of changes, once it is ready, and the runtime of its end."""
+        # The SDK has no other way to reach a connection once its request has been answered.
+        connection = ctx.session._connection
+        if _KNOWN not in connection.state:
+            connection.state[_KNOWN] = True
+            connection.exit_stack.push_async_callback(self._left, self._who(ctx).session["id"])
         if ctx.method == "notifications/initialized":
-            client = self._who(ctx)
-            # The SDK has no other way to reach a connection once its request has been answered.
-            connection = ctx.session._connection
-            self.changes.connected(connection, client.principal)
-            connection.exit_stack.push_async_callback(self._left, client.session["id"])
-        return await call_next(ctx)
+            self.changes.connected(connection, self._who(ctx).principal)
 
     async def _left(self, session: str) -> None:
         with contextlib.suppress(CommandFailed):  # a runtime that is gone remembers no session
             await self._runs.run("mcp.leave", starts=False, session=session)
+
+
+def _asked_for(ctx: Context) -> tuple[str, dict[str, Any]]:
+    """The tool and its arguments. Raises `ValidationError` for what is no such request, or comes before a handshake."""
+    params = dict(ctx.params or {})
+    arguments = params.get("arguments")
+    if isinstance(arguments, dict):
+        params["arguments"] = {}
+    if ctx.session.client_params is None and ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+        raise MCPError(INVALID_PARAMS, "Invalid request parameters")
+    validate_client_request("tools/call", ctx.protocol_version, params)
+    return params["name"], arguments if arguments is not None else {}
 
 
 @contextlib.asynccontextmanager

@@ -78,11 +78,11 @@ bridge = stdio._bridge
 async def noisy(attached):
     from evatui.mcp.server import ToolServer
     call = ToolServer._call
-    async def shout(self, ctx, params):
+    async def shout(self, ctx):
         print("printed")                                     # into a buffer that is flushed at the very end
         os.write(1, b"written\\n")
         subprocess.run([sys.executable, "-c", "print('a child')"])
-        return await call(self, ctx, params)
+        return await call(self, ctx)
     ToolServer._call = shout
     atexit.register(print, "at the end")
     await bridge(attached)
@@ -122,8 +122,18 @@ def test_a_client_that_dies_takes_its_bridge_along_and_its_calls(house: House) -
     raw = Raw(house.root, sockets=True)
     slow = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "test_slow", "arguments": {}}}
     try:
-        raw.into.write(b"no message\n[1, 2]\n\xff\n")
-        raw.ask(HELLO)
+        garbage = [
+            b"no message",
+            b"[1, 2]",
+            b"\xff",
+            b'{"jsonrpc": "2.0", "id": null, "method": "ping"}',
+            b'{"x": NaN}',
+        ]
+        raw.into.write(b"\n".join([b"", *garbage, b"\r\n"]))
+        assert raw.ask(HELLO)["error"] == {"code": -32700, "message": "Parse error"}
+        told = [json.loads(raw.out.readline()) for _ in garbage]
+        assert [one["error"]["code"] for one in told[:-1]] == [-32600, -32700, -32600, -32700]
+        assert told[-1]["result"]["serverInfo"]["name"] == "evatui"
         raw.tell(READY)
         raw.tell(slow)
         asyncio.run(until(lambda: house.kernel.in_flight == 1))

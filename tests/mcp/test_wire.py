@@ -182,6 +182,15 @@ def test_who_is_connected_is_told_until_the_session_ends(house: House) -> None:
     asyncio.run(until(lambda: not mine()))
 
 
+def test_who_never_said_that_it_was_ready_is_gone_as_well(house: House) -> None:
+    session = {"Mcp-Session-Id": opened(house)}
+    assert house.send({"jsonrpc": "2.0", "id": 2, "method": "tools/list"}, headers=session).status == 200
+    there = lambda: [row for row in house.asked("mcp.server")["sessions"] if row["client"] == "old 1"]  # noqa: E731
+    assert there()
+    house.send(method="DELETE", headers=session)
+    asyncio.run(until(lambda: not there()))
+
+
 def test_the_era_since_2026_has_no_sessions(house: House) -> None:
     answer = house.ask("tools/list")
     assert "mcp-session-id" not in answer.headers
