@@ -27,7 +27,7 @@ from evatui.kernel.model.call import CallerType
 from evatui.kernel.model.clock import SYSTEM_CLOCK, rfc3339
 from evatui.kernel.model.errors import CallFailed, ErrorKind
 from evatui.kernel.model.text import clean_line
-from evatui.kernel.model.tools import ServerInfo, ToolState
+from evatui.kernel.model.tools import ServerInfo, ToolInfo, ToolState
 from evatui.kernel.registry.payload import resolved
 
 __all__ = ["McpServer"]
@@ -55,6 +55,7 @@ class McpServer:
         self._about: tuple[str, str, str] = ("", "", "")
         self._listed_at = ""
         self._told: frozenset[str] = frozenset()
+        self._shown: tuple[tuple[ToolInfo, ...], str] | None = None
 
     # -- what others see -----------------------------------------------------------------------
 
@@ -237,7 +238,9 @@ class McpServer:
             names = [info.shown for info in infos if info.digest in waiting]
             self._setting.tell("quarantined", {"tools": names})
         self._told = waiting
-        self._setting.tell("tools_changed", {"tools": len(infos), "waiting": len(waiting), "note": note})
+        if (infos, note) != self._shown:
+            self._shown = (infos, note)
+            self._setting.tell("tools_changed", {"tools": len(infos), "waiting": len(waiting), "note": note})
 
     def _up(self, session: Session) -> None:
         title, version = session.title

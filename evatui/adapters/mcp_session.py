@@ -184,7 +184,7 @@ class Session:
     async def _streams(self, stack: AsyncExitStack) -> tuple[Any, Any]:
         block = self._adapter.block
         came, going = await (self._piped(stack) if block["server"] == "stdio" else self._carried(stack))
-        return Sieved(came, self._sieve), Watched(going, self._sieve)
+        return Sieved(came, self._sieve, self.reason), Watched(going, self._sieve)
 
     async def _piped(self, stack: AsyncExitStack) -> tuple[Any, Any]:
         from evatui.adapters.mcp_pipe import piped

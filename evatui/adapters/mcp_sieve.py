@@ -1,5 +1,5 @@
-"""What an MCP server lists, before the SDK sees it: one malformed tool would cost the whole list, and a schema of the
-server's making would be compiled on the loop.
+"""What an MCP server sends, before the SDK sees it: one malformed tool would cost the whole list, a schema of the
+server's making would be compiled on the loop, and what it asks without reading an answer would be kept.
 
 The SDK is handed no more than the name and the input schema of tools that hold up; the rest is judged by
 `mcp_tools`.
@@ -10,13 +10,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, Self
 
+from evatui.adapters.mcp_reason import Reason
 from evatui.adapters.mcp_tools import shape_problem
+from evatui.kernel.model.errors import ErrorKind
 
 __all__ = ["MAX_PAGES", "MAX_TOOLS", "ListProblem", "Sieve", "Sieved", "Watched"]
 
 MAX_PAGES: Final = 100
 MAX_TOOLS: Final = 1_000
 _METHOD: Final = "tools/list"
+_MAX_ASKED: Final = 64
+"""Questions of the server that are not answered yet."""
 
 
 class ListProblem(Exception):
@@ -29,6 +33,7 @@ class Sieve:
     def __init__(self) -> None:
         self.raw: list[Any] = []
         self._open: set[Any] = set()
+        self._asked = 0
 
     def begin(self) -> None:
         self.raw = []
@@ -37,8 +42,22 @@ class Sieve:
         if getattr(message, "method", None) == _METHOD:
             self._open.add(message.id)
 
-    def came(self, message: Any) -> None:
-        """Changes a list of tools in place; anything else stays as it is."""
+    def taken(self, message: Any) -> None:
+        """The server has read it, or may."""
+        if not hasattr(message, "method"):
+            self._asked -= 1
+
+    def came(self, message: Any) -> str:
+        """Changes a list of tools in place; anything else stays as it is. Why nothing more is taken, where that is so:
+        each question would wait for its answer to be read."""
+        self._list(message)
+        if hasattr(message, "method") and hasattr(message, "id"):
+            self._asked += 1
+        if self._asked > _MAX_ASKED:
+            return f"it asked more than {_MAX_ASKED} things and took no answer"
+        return ""
+
+    def _list(self, message: Any) -> None:
         number, result = getattr(message, "id", None), getattr(message, "result", None)
         if number not in self._open:
             return
@@ -59,17 +78,21 @@ class Sieve:
 class Sieved:
     """A stream of what comes in, sieved."""
 
-    def __init__(self, inner: Any, sieve: Sieve) -> None:
+    def __init__(self, inner: Any, sieve: Sieve, reason: Reason) -> None:
         self._inner = inner
         self._sieve = sieve
+        self._reason = reason
 
     @property
     def last_context(self) -> Any:
         return getattr(self._inner, "last_context", None)
 
     async def receive(self) -> Any:
+        from anyio import EndOfStream
+
         item = await self._inner.receive()
-        self._sieve.came(getattr(item, "message", None))
+        if self._is_enough(item):
+            raise EndOfStream
         return item
 
     def __aiter__(self) -> Self:
@@ -77,8 +100,15 @@ class Sieved:
 
     async def __anext__(self) -> Any:
         item = await self._inner.__anext__()
-        self._sieve.came(getattr(item, "message", None))
+        if self._is_enough(item):
+            raise StopAsyncIteration
         return item
+
+    def _is_enough(self, item: Any) -> bool:
+        why = self._sieve.came(getattr(item, "message", None))
+        if why:
+            self._reason.set(why, ErrorKind.OUTPUT_TOO_LARGE)
+        return bool(why)
 
     async def aclose(self) -> None:
         await self._inner.aclose()
@@ -102,6 +132,7 @@ class Watched:
     async def send(self, item: Any) -> None:
         self._sieve.sent(item.message)
         await self._inner.send(item)
+        self._sieve.taken(item.message)
 
     async def aclose(self) -> None:
         await self._inner.aclose()

@@ -352,3 +352,39 @@ async def test_many_calls_at_once_are_all_answered(start: Start, workspace: Path
     sums = [{"tool": "add", "arguments": {"a": n, "b": 1}} for n in range(40)]
     reports = await asyncio.gather(*(call_tool(runtime, payload) for payload in sums))
     assert [one.response.result["content"][0]["text"] for one in reports] == [str(n + 1) for n in range(40)]
+
+
+_FLOOD = """
+def call(name, arguments):
+    line = json.dumps({"jsonrpc": "2.0", "id": 7, "method": "sampling/createMessage", "params": {}}) + "\\n"
+    while True:
+        sys.stdout.write(line * 100)
+        sys.stdout.flush()
+"""
+
+
+async def test_who_asks_and_asks_and_reads_no_answer_is_down(start: Start, workspace: Path, tmp_path: Path) -> None:
+    write(workspace, mcp(tmp_path, serving_tools(ADD, more=_FLOOD)))
+    runtime = await start()
+    await up(runtime)
+    await approve(runtime)
+    kind, message = error(await call_tool(runtime))
+    assert (kind, "asked more than 64 things and took no answer" in message) == ("OutputTooLarge", True), message
+
+
+async def test_news_of_the_same_list_are_none(start: Start, workspace: Path, tmp_path: Path) -> None:
+    more = """
+pages = 0
+def tools():
+    global pages
+    pages += 1
+    if pages < 4:
+        say({"method": "notifications/tools/list_changed"})
+    return {"tools": TOOLS if pages < 4 else []}
+"""
+    write(workspace, mcp(tmp_path, serving_tools(ADD, more=more)))
+    runtime = await start()
+    await up(runtime)
+    await until(lambda: not tools(runtime))
+    told = [event.payload["tools"] for event in runtime.bus.since(0)[0] if event.topic == "/mcp/tools_changed"]
+    assert told == [1, 0]
