@@ -50,8 +50,9 @@ class Outbox:
             if self.ended.is_set() or self._writer.is_closing():
                 return
             self._writer.write(line)
-            with contextlib.suppress(ConnectionError):
-                await self._read()
+            if self._unread:  # most answers are gone by now
+                with contextlib.suppress(ConnectionError):
+                    await self._read()
 
     async def _read(self) -> None:
         before = self._unread + 1
