@@ -30,20 +30,24 @@ def result_of(answer: Any, who: str) -> Any:
 def refusal(error: Any, who: str) -> CallFailed:
     """What a provider says when it does not do what was asked."""
     told = error if isinstance(error, Mapping) else {}
-    kind, message = told.get("kind"), told.get("message")
+    kind, message = str(told.get("kind") or ""), told.get("message")
     text = clean(message, _MESSAGE) if isinstance(message, str) and message else f"{who} refused without a message"
     details: dict[str, Any] = {"origin": Origin.HANDLER.value}
-    if kind not in HANDLER_KINDS and isinstance(kind, str) and kind:
+    if kind and kind not in HANDLER_KINDS:
         details["kind"] = clean_line(kind, 64)
     known = ErrorKind(kind) if kind in HANDLER_KINDS else ErrorKind.HANDLER_ERROR
     return CallFailed(CallError(known, text, told.get("retryable") is True, None, MappingProxyType(details)))
 
 
 def hidden(value: Any, secrets: Any) -> Any:
-    """``value`` without the values of credentials, which whoever was sent them may send back. For a thread."""
+    """``value`` without the values of credentials, which whoever was sent them may send back. For a thread; raises
+    `CallFailed` for what is no JSON, as an integer of more than 64 bits is to us."""
     if not secrets:
         return value
-    text = orjson.dumps(value).decode()
+    try:
+        text = orjson.dumps(value).decode()
+    except TypeError:
+        raise failure(ErrorKind.INVALID_RESPONSE, "the answer is not JSON") from None
     for secret in secrets:
         text = secret.redacted(text)
     return json.loads(text)

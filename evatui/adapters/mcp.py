@@ -25,7 +25,8 @@ from evatui.kernel.host.ports import Invocation, NotSent, Setting, WayState
 from evatui.kernel.model.adapter import Adapter
 from evatui.kernel.model.call import CallerType
 from evatui.kernel.model.clock import SYSTEM_CLOCK, rfc3339
-from evatui.kernel.model.errors import CallFailed, ErrorKind
+from evatui.kernel.model.errors import CallFailed, ErrorKind, failure
+from evatui.kernel.model.finite import is_endless
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.model.tools import ServerInfo, ToolInfo, ToolState
 from evatui.kernel.registry.payload import resolved
@@ -139,6 +140,8 @@ class McpServer:
             ),
             who,
         )
+        if await asyncio.to_thread(is_endless, answer.structured_content):
+            raise failure(ErrorKind.INVALID_RESPONSE, f"{who} answered a number that is not finite")
         plain = answer.model_dump(by_alias=True, mode="json", exclude_none=True)
         return await asyncio.to_thread(tool_result, plain, tool, who)
 

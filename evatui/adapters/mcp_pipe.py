@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncIterator
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+
+import orjson
 
 from evatui.adapters.mcp_reason import Reason
+from evatui.adapters.mcp_results import NO_ANSWER
 from evatui.adapters.running import LineTooLong, Running
 from evatui.kernel.model.errors import ErrorKind
+
+if TYPE_CHECKING:
+    from mcp.types import JSONRPCError
 
 __all__ = ["piped"]
 
@@ -38,6 +44,8 @@ async def piped(running: Running, reason: Reason) -> AsyncIterator[tuple[Any, An
                         if junk > _MAX_JUNK:
                             reason.set(f"{running.name} wrote more than {_MAX_JUNK} lines that are no messages")
                             return
+                        if (failed := _failed(line)) is not None:
+                            await came.send(SessionMessage(failed))
                         continue
                     junk = 0
                     await came.send(SessionMessage(message))
@@ -64,3 +72,17 @@ async def piped(running: Running, reason: Reason) -> AsyncIterator[tuple[Any, An
             await inbox.aclose()
             await outbox.aclose()
             group.cancel_scope.cancel()
+
+
+def _failed(line: bytes) -> JSONRPCError | None:
+    """In the place of an answer that is none: whoever waits for it need not wait any longer."""
+    from mcp.types import ErrorData, JSONRPCError
+
+    try:
+        told = orjson.loads(line)
+    except ValueError:
+        return None
+    number = told.get("id") if isinstance(told, dict) and "method" not in told else None
+    if type(number) is not int:
+        return None
+    return JSONRPCError(jsonrpc="2.0", id=number, error=ErrorData(code=NO_ANSWER, message=""))

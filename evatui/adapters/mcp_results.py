@@ -11,7 +11,10 @@ from evatui.kernel.model.errors import CallError, CallFailed, ErrorKind, Origin,
 from evatui.kernel.model.progress import Progress
 from evatui.kernel.model.text import clean, clean_line
 
-__all__ = ["progress_from", "told", "tool_result"]
+__all__ = ["NO_ANSWER", "progress_from", "told", "tool_result"]
+
+NO_ANSWER: Final = -32050
+"""Our own code for what came in the place of an answer, and is none."""
 
 _MESSAGE: Final = 2_000
 _MAX_LINE: Final = 200
@@ -62,6 +65,8 @@ def told(code: int, message: str, who: str) -> CallFailed:
         return failure(ErrorKind.NOT_FOUND, f"{who} does not know the request: {text}", origin=Origin.HANDLER.value)
     if code == _TIMEOUT:
         return failure(ErrorKind.TIMEOUT, f"{who} has not answered in time", retryable=True)
+    if code == NO_ANSWER:
+        return failure(ErrorKind.INVALID_RESPONSE, f"{who} answered what the protocol does not allow")
     if code == _CLOSED:
         return failure(ErrorKind.UNAVAILABLE, f"{who} is gone: {text}", retryable=True)
     return failure(ErrorKind.HOST_ERROR, f"{who} answered with the error {code}: {text}")

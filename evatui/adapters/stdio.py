@@ -31,6 +31,8 @@ __all__ = ["Stdio"]
 _START_S: Final = 10.0
 _MAX_JUNK: Final = 100
 """Lines in a row that are no message."""
+_MAX_UNASKED: Final = 10_000
+"""Messages in a row that nobody waits for: late answers are some, a flood would take the time of everybody's calls."""
 
 
 @dataclass(slots=True)
@@ -158,12 +160,18 @@ class Stdio:
         return running
 
     async def _read(self, running: Running) -> None:
-        junk = 0
+        junk = unasked = 0
         try:
             while (line := await running.read()) is not None:
-                junk = 0 if self._take(line) else junk + 1
+                try:
+                    unasked = 0 if self._take(line) else unasked + 1
+                    junk = 0
+                except ValueError:
+                    junk += 1
                 if junk > _MAX_JUNK:
                     raise LineTooLong(f"{running.name} wrote more than {_MAX_JUNK} lines that are no messages")
+                if unasked > _MAX_UNASKED:
+                    raise LineTooLong(f"{running.name} wrote more than {_MAX_UNASKED:,} lines that nobody waited for")
             why = await running.why_it_ended()
         except LineTooLong as problem:
             why = str(problem)
@@ -171,19 +179,15 @@ class Stdio:
         await self._lost(running, why)
 
     def _take(self, line: bytes) -> bool:
-        """Was it a message?"""
-        try:
-            message = orjson.loads(line)
-        except ValueError:
-            return False
+        """Did anybody wait for it? Raises `ValueError` for what is no message."""
+        message = orjson.loads(line)
         if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
-            return False
+            raise ValueError("no message")
         if message.get("method") == "stream":
-            self._take_piece(message.get("params"), len(line))
-            return True
+            return self._take_piece(message.get("params"), len(line))
         waiting = self._waiting.get(message["id"]) if isinstance(message.get("id"), int) else None
         if waiting is None or waiting.answer.done():
-            return True  # nobody waits for it any more
+            return False
         if "error" in message:
             error = message["error"] if isinstance(message["error"], dict) else {}
             told = error.get("data") if isinstance(error.get("data"), dict) else {}
@@ -192,17 +196,18 @@ class Stdio:
             waiting.answer.set_result(message.get("result"))
         return True
 
-    def _take_piece(self, params: Any, size: int) -> None:
+    def _take_piece(self, params: Any, size: int) -> bool:
         number = params.get("id") if isinstance(params, dict) else None
         waiting = self._waiting.get(number) if isinstance(number, int) else None
         if waiting is None or waiting.answer.done():
-            return
+            return False
         waiting.room -= size
         if waiting.room < 0:
             message = f"the pieces of the answer of {self._adapter.id} are too large together"
             waiting.answer.set_exception(failure(ErrorKind.OUTPUT_TOO_LARGE, message))
         else:
             waiting.pieces.append(params.get("data"))
+        return True
 
     async def _lost(self, running: Running, why: str) -> None:
         """Whoever waits hears of it at once."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +17,7 @@ from evatui.control.stream import dial
 from evatui.control.wire import MAX_ANSWER, MAX_REQUEST, encode, read
 from evatui.kernel.model.call import Actor
 from evatui.kernel.model.errors import ErrorKind
+from evatui.kernel.model.finite import is_endless
 from evatui.kernel.model.ids import new_id
 from evatui.kernel.model.progress import Progress
 from evatui.kernel.model.text import clean_line
@@ -204,7 +204,7 @@ def _line(message: dict[str, Any]) -> bytes:
     that is not finite."""
     try:
         line = encode(message)
-        if b"null" in line and _is_endless(message):
+        if b"null" in line and is_endless(message):
             raise TypeError("a number that is not finite")
     except (TypeError, RecursionError) as problem:
         raise CommandFailed(ErrorKind.INVALID_INPUT, f"that cannot be sent: {clean_line(str(problem), 200)}") from None
@@ -212,14 +212,6 @@ def _line(message: dict[str, Any]) -> bytes:
         said = f"that has {len(line):,} bytes, and at most {MAX_REQUEST:,} go over the control socket"
         raise CommandFailed(ErrorKind.INPUT_TOO_LARGE, said)
     return line
-
-
-def _is_endless(value: Any) -> bool:
-    """Is any number in it not finite? It would be sent as null."""
-    if isinstance(value, float):
-        return not math.isfinite(value)
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
-    return any(map(_is_endless, inner))
 
 
 def _failed(error: dict[str, Any]) -> CommandFailed:

@@ -388,3 +388,36 @@ def tools():
     await until(lambda: not tools(runtime))
     told = [event.payload["tools"] for event in runtime.bus.since(0)[0] if event.topic == "/mcp/tools_changed"]
     assert told == [1, 0]
+
+
+_RAW = """
+def call(name, arguments):
+    return arguments["result"]
+
+def say(message):
+    line = json.dumps({"jsonrpc": "2.0", **message})
+    if isinstance(message.get("result"), str):
+        line = line.replace(json.dumps(message["result"]), message["result"])
+    sys.stdout.write(line + chr(10))
+    sys.stdout.flush()
+"""
+
+
+async def test_what_is_no_answer_ends_its_call_at_once(start: Start, workspace: Path, tmp_path: Path) -> None:
+    raw = serving_tools(tool("raw"), more=_RAW)
+    write(workspace, mcp(tmp_path, raw, breaker="{failures: 1000}"))
+    runtime = await start()
+    await up(runtime)
+    await approve(runtime)
+    number = '{"content": [], "structuredContent": {"x": %s}}'
+    for result, said in [
+        ("[]", "what the protocol does not allow"),
+        ("null", "what the protocol does not allow"),
+        ('{"content": "x"}', "what the protocol does not allow"),
+        ('{"resultType": "input_required", "inputRequests": {}}', "what the protocol does not allow"),
+        (number % "NaN", "a number that is not finite"),
+        (number % "1e999", "a number that is not finite"),
+        (number % str(2**70), "is not JSON"),
+    ]:
+        found = error(await call_tool(runtime, {"tool": "raw", "arguments": {"result": result}}))
+        assert (found[0], said in found[1]) == ("InvalidResponse", True), (result, found)

@@ -51,6 +51,8 @@ while True:
         say({"id": message["id"], "result": {"ok": True}})
     elif message["params"]["payload"] == "no":
         say({"id": message["id"], "result": {"ok": False, "error": {"kind": "Conflict", "message": "taken"}}})
+    elif message["params"]["payload"] == "odd":
+        say({"id": message["id"], "result": {"ok": False, "error": {"kind": [{}], "message": 5, "retryable": 1}}})
     elif message["params"]["payload"] == "error":
         say({"id": message["id"], "error": {"code": -1, "message": "broken", "data": {"kind": "Strange"}}})
     else:
@@ -70,6 +72,9 @@ while True:
         "handler",
         "prog@1.0.0",
     )
+    odd = (await called(runtime, payload="odd")).response.error
+    assert odd is not None
+    assert (odd.kind, odd.message, odd.retryable) == ("HandlerError", "prog refused without a message", False)
     broken = (await called(runtime, payload="error")).response.error
     assert broken is not None
     assert (broken.kind, broken.details["kind"]) == ("HandlerError", "Strange")
@@ -91,6 +96,19 @@ async def test_a_program_that_does_not_come_up_says_why(
     kind, message = error(await called(runtime))
     assert (kind, said in message) == ("Unavailable", True), message
     assert (await asked(runtime, capability="test.out", provider="prog"))["raised"]["kind"] == "Unavailable"
+
+
+async def test_a_program_that_says_what_nobody_asked_ends(start: Start, workspace: Path, tmp_path: Path) -> None:
+    body = """
+say({"id": hear()["id"], "result": {"ok": True}})
+hear()
+late = json.dumps({"jsonrpc": "2.0", "id": 777, "result": {}}) + "\\n"
+while True:
+    sys.stdout.write(late * 1_000)
+"""
+    write(workspace, adapter("prog", "stdio", f"{{command: {program(tmp_path, body)}}}"))
+    kind, message = error(await called(await start()))
+    assert (kind, "more than 10,000 lines that nobody waited for" in message) == ("Unavailable", True), message
 
 
 async def test_what_waits_when_a_program_dies_fails_at_once_and_nothing_is_left_of_it(

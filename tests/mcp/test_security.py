@@ -52,9 +52,13 @@ def test_what_the_policy_takes_away_is_gone_at_the_next_request(own: House) -> N
     save(own.root, POLICY, policy(TOKENS, deny="[test.echo]"))
     waited(lambda: listed(own, "bob") == ["test_slow"])
     assert own.ask("tools/call", {"name": "test_echo"}, token=TOKENS["bob"]).error["code"] == -32602
-    save(own.root, POLICY, policy({"ann": TOKENS["ann"]}))
+    save(own.root, POLICY, policy({**TOKENS, "bob": "another-token"}))
     waited(lambda: own.ask("tools/list", token=TOKENS["bob"]).status == 401)
     ping = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
+    anew = own.send(ping, token="another-token", headers={"Mcp-Session-Id": session})
+    assert anew.status == 200  # a session is its client's, whatever token that has by now
+    save(own.root, POLICY, policy({"ann": TOKENS["ann"]}))
+    waited(lambda: own.ask("tools/list", token="another-token").status == 401)
     assert own.send(ping, token=TOKENS["bob"], headers={"Mcp-Session-Id": session}).status == 401
     assert own.ask("tools/list", token=TOKENS["eve"]).status == 401
 

@@ -137,7 +137,7 @@ def test_an_unknown_version_is_told_the_known_one(house: House) -> None:
     assert answer.error["data"]["supported"] == ["2026-07-28"]
 
 
-@pytest.mark.parametrize("method", ["no/such", "resources/list", "logging/setLevel"])
+@pytest.mark.parametrize("method", ["no/such", "resources/list", "resources/templates/list", "logging/setLevel"])
 def test_what_is_not_served_is_not_found(house: House, method: str) -> None:
     answer = house.ask(method)
     assert (answer.status, answer.error["code"]) == (404, -32601)
