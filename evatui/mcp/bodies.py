@@ -48,7 +48,7 @@ class Bodies:
             # Nothing is resumed here: a stream begins anew for whoever asks from where to go on.
             kept = [(name, value) for name, value in scope["headers"] if name != b"last-event-id"]
             await self._limited({**scope, "headers": kept}, _in_time(receive), send)
-        except TimeoutError:
+        except _Late:
             await PlainTextResponse("The body did not come", 408)(scope, receive, send)
         finally:
             self._open[who] -= 1
@@ -81,14 +81,21 @@ class Bodies:
         return (self._who(scope), session, number) if session is not None and number is not None else None
 
 
+class _Late(Exception):
+    """The body did not come in time."""
+
+
 def _in_time(receive: Receive) -> Receive:
-    """Raises `TimeoutError` while the body is not there; what comes after that, the end of a connection, has time."""
+    """Raises `_Late` while the body is not there; what comes after that, the end of a connection, has time."""
     whole = False
 
     async def received() -> Message:
         nonlocal whole
-        async with asyncio.timeout_at(None if whole else deadline):
-            message = await receive()
+        try:
+            async with asyncio.timeout_at(None if whole else deadline):
+                message = await receive()
+        except TimeoutError:
+            raise _Late from None
         whole = whole or message["type"] != "http.request" or not message.get("more_body", False)
         return message
 
