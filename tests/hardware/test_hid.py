@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 import time
 from pathlib import Path
@@ -18,8 +19,9 @@ from evatui.hardware.ports.hid_port import FULL, HidPort
 from evatui.hardware.ports.reports import Reports, reports_in
 from evatui.hardware.sighting import Bus, Sighting
 from evatui.hardware.simulators.faults import Fault
-from evatui.hardware.simulators.models import Panel
+from evatui.hardware.simulators.models import Panel, Scale
 from evatui.hardware.simulators.reporter import Reporter
+from evatui.hardware.simulators.terminal import Terminal
 from evatui.hardware.sources.hid_devices import HidDevices
 from evatui.hardware.station import Owner
 from evatui.hardware.tap import Tap
@@ -80,6 +82,19 @@ def test_one_that_went_away_says_so_whatever_is_done_with_it() -> None:
     for use in (lambda: port.write(b"\x01\0\0"), lambda: port.read(time.monotonic() + 30), port.discard):
         assert told(use)[0] is ErrorKind.DEVICE_DISCONNECTED
     port.close()
+
+
+@pytest.mark.parametrize("fault", [Fault.MUTE, Fault.UNPLUG])
+def test_one_whose_plug_is_being_pulled_says_nothing_more(fault: Fault) -> None:
+    port, _ = opened(fault)
+    port.write(b"\x01\x02\x01")
+    assert port.read(time.monotonic()) == b""
+    terminal = Terminal(Scale(), lambda: fault)
+    assert terminal._say(b"late\r\n")
+    os.set_blocking(terminal._slave, False)
+    with pytest.raises(BlockingIOError):
+        os.read(terminal._slave, 1)
+    terminal.release()
 
 
 def test_a_reading_that_nobody_waits_for_any_more_ends_before_it_is_closed() -> None:

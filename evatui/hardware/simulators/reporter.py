@@ -43,7 +43,7 @@ class Reporter:
                 return -1
             fault = self._fault()
             ready = time.monotonic() + (SLOW_S if fault is Fault.SLOW else 0.0)
-            for report in self._model.reports(data) if fault is not Fault.MUTE else ():
+            for report in self._model.reports(data) if fault not in (Fault.MUTE, Fault.UNPLUG) else ():
                 if len(self._waiting) < FULL:  # the newer ones are lost
                     self._waiting.append((ready, _spoilt(report, fault)))
             self._changed.notify_all()

@@ -78,7 +78,7 @@ class Terminal:
 
     def _say(self, answer: bytes) -> bool:
         match self._fault():
-            case Fault.MUTE:
+            case Fault.MUTE | Fault.UNPLUG:  # also in the moment before whoever has it open sees it go
                 return True
             case Fault.GARBAGE:
                 answer = _GARBAGE
