@@ -103,7 +103,7 @@ OpenConsole = Callable[..., AbstractAsyncContextManager[Console]]
 def console(monkeypatch: pytest.MonkeyPatch) -> OpenConsole:
     """``async with console(...) as it``: the console over a scripted runtime, with its first snapshot painted.
 
-    Dialogs arm sooner than for a person; for tests that say ``quick=False`` they never do.
+    Dialogs are armed as soon as they are painted; for tests that say ``quick=False`` they never do.
     """
 
     @asynccontextmanager
@@ -120,7 +120,7 @@ def console(monkeypatch: pytest.MonkeyPatch) -> OpenConsole:
         keymap: Mapping[str, str] | None = None,
         quick: bool = True,
     ) -> AsyncIterator[Console]:
-        monkeypatch.setattr(dialogs, "ARM_AFTER_S", 0.02 if quick else math.inf)
+        monkeypatch.setattr(dialogs, "ARM_AFTER_S", 0.0 if quick else math.inf)
         operator = FakeOperator(snapshot or scene(), answers)
 
         async def open_operator() -> FakeOperator:
