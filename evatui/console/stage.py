@@ -182,7 +182,7 @@ class Stage(ThemedApp):
             self.frame.close_command()
         self.view = view
         for pane in self.panes.values():
-            pane.set_class(pane.view is view, "-current")
+            pane.display = pane.view is view  # as a class it would be looked up in the style sheet, for all in it
         self.pane.rows.focus()
         self.say(EMPTY)
         self._show_pane(time.monotonic() - self._received)

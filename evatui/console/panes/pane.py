@@ -47,6 +47,7 @@ class Pane(Vertical):
 
     def __init__(self, look: Look, numbers: Numbers) -> None:
         super().__init__(id=self.view.value)
+        self.display = False
         self.look = look
         self.numbers = numbers
         self.rows = RowList(self.columns, id=f"{self.view.value}-rows")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import zip_longest
 
 from rich.style import Style
 from textual import getters
@@ -12,6 +13,7 @@ from textual.strip import Strip
 
 from evatui.console.theme import ThemedApp
 from evatui.console.view.ink import EMPTY, Line
+from evatui.console.widgets.extent import set_extent
 from evatui.console.widgets.paint import paint
 
 __all__ = ["Lines", "Source"]
@@ -75,9 +77,7 @@ class Lines(ScrollView, can_focus=False):
         bar = self.styles.scrollbar_size_vertical if self.styles.overflow_y == "auto" else 0
         before, self._lines = self._lines, self._source(width - bar)
         if len(before) != len(self._lines):
-            self.virtual_size = Size(width, len(self._lines))
-            self.refresh(layout=self.styles.is_auto_height)
-            return
-        for index, (old, new) in enumerate(zip(before, self._lines, strict=True)):
+            set_extent(self, Size(width, len(self._lines)))
+        for index, (old, new) in enumerate(zip_longest(before, self._lines)):
             if old != new:
                 self.refresh_line(index)

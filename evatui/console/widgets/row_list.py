@@ -15,6 +15,7 @@ from textual.strip import Strip
 from evatui.console.theme import ThemedApp
 from evatui.console.view.ink import EMPTY, Ink, Line, prose
 from evatui.console.view.table import Column, Level, Query, Row, head, shown_columns
+from evatui.console.widgets.extent import set_extent
 from evatui.console.widgets.paint import paint
 from evatui.console.widgets.row_strips import RowLook, RowStrips
 
@@ -72,6 +73,7 @@ class RowList(ScrollView, can_focus=True):
         self._key: str | None = None
         self._shape: tuple[tuple[int, int], ...] = ()
         self._strips = RowStrips()
+        self._instead: Sequence[Line] = ()
         self._pattern = self.query_text
 
     @property
@@ -92,7 +94,8 @@ class RowList(ScrollView, can_focus=True):
 
     def set_rows(self, rows: Sequence[Row], empty: Sequence[Line] = ()) -> None:
         self._rows = rows
-        self.empty = empty
+        if empty != self.empty:
+            self.empty, self._instead = empty, ()
         self._arrange()
 
     def filter(self, text: str) -> None:
@@ -193,7 +196,7 @@ class RowList(ScrollView, can_focus=True):
         cursor_before, offset = self._cursor, self.scroll_offset.y
         on_screen = self._cursor - offset
         self._cursor = self._find_cursor(before)
-        self.virtual_size = Size(self.size.width, max(len(rows), 1) + 1)
+        set_extent(self, Size(self.size.width, max(len(rows), 1) + 1))
         if self.follow:
             self._reveal()
         elif rows is not before and self._cursor != cursor_before:
@@ -252,16 +255,16 @@ class RowList(ScrollView, can_focus=True):
 
     def on_resize(self) -> None:
         self._shape = shown_columns(self.columns, self.size.width - _GUTTER - _SCROLLBAR)
-        self.virtual_size = Size(self.size.width, max(len(self._visible), 1) + 1)
+        set_extent(self, Size(self.size.width, max(len(self._visible), 1) + 1))
         self._strips.clear()
+        self._instead = ()
         self._reveal()
         self.refresh()
 
     def on_focus(self) -> None:
         self.refresh_line(self._cursor + 1)
 
-    def on_blur(self) -> None:
-        self.refresh_line(self._cursor + 1)
+    on_blur = on_focus
 
     def on_mouse_scroll_up(self) -> None:
         self.follow = False
@@ -287,9 +290,9 @@ class RowList(ScrollView, can_focus=True):
         index = y - 1 + self.scroll_offset.y
         if index < len(self._visible):
             return self._row_strip(index, width, base)
-        instead = () if self._visible else prose(self.empty, width - _GUTTER - _SCROLLBAR)
-        content = (("  ", Ink.PLAIN), *instead[index]) if index < len(instead) else EMPTY
-        return paint(content, width, self.app.palette, base)
+        self._instead = self._instead or prose(self.empty, width - _GUTTER - _SCROLLBAR)
+        shown = not self._visible and index < len(self._instead)
+        return paint((("  ", Ink.PLAIN), *self._instead[index]) if shown else EMPTY, width, self.app.palette, base)
 
     def _row_strip(self, index: int, width: int, base: Style) -> Strip:
         row = self._visible[index]
