@@ -11,6 +11,7 @@ from evatui.console.view.sent import Sent
 from evatui.control.commands import COMMANDS, Danger
 from evatui.control.operator import CommandFailed
 from evatui.control.snapshot import CapabilityRow
+from evatui.kernel.model.lifecycle import State
 
 if TYPE_CHECKING:
     from evatui.console.stage import Stage
@@ -121,4 +122,5 @@ class Asking:
         row = next((row for row in snapshot.capabilities if row.id == seen.id), None) if snapshot else None
         if row is None:
             return "nothing (it is gone)"
-        return None if row.generation == seen.generation else row.number or str(row.state)
+        ended = seen.state is State.DRAINING and row.generation is None
+        return None if ended or row.generation == seen.generation else row.number or str(row.state)

@@ -11,6 +11,7 @@ from evatui.console.view.canary import canary_lines, canary_of
 from evatui.console.view.ink import EMPTY, Ink, line
 from evatui.console.view.words import clock
 from evatui.control.snapshot import CanaryRow, CapabilityRow
+from evatui.kernel.model.lifecycle import State
 
 if TYPE_CHECKING:
     from evatui.console.stage import Stage
@@ -81,6 +82,8 @@ class Rolling:
 
     async def _plan_undo(self, row: CapabilityRow) -> None:
         params = {"id": row.id, "if_generation": row.generation}
+        if row.state is State.DRAINING:  # it may serve nothing by the time of the answer, and nobody else did that
+            del params["if_generation"]
         sent = await self._asking.send("capability.undo_plan", id=row.id)
         if sent.data is None:
             return  # the status line says why

@@ -127,6 +127,19 @@ async def test_z_goes_back_to_the_thing_that_it_undoes(console: OpenConsole) -> 
         assert "it is not frozen" in it.status  # as the snapshot has it
 
 
+async def test_a_drain_that_ends_while_its_undo_is_asked_for_is_undone_all_the_same(console: OpenConsole) -> None:
+    first, *others = scene().capabilities
+    drains = replace(first, state=State.DRAINING)
+    ended = replace(first, state=State.DISABLED, generation=None, number=None)
+    answers = {"capability.undo_plan": PLAN, "capability.undo": {}}
+    async with console(scene(capabilities=(drains, *others)), answers=answers) as it:
+        await it.press("z")
+        await it.change(scene(capabilities=(ended, *others), at=at("14:02:20")))
+        await it.armed()
+        await it.press("enter")
+        assert it.operator.sent("capability.undo") == [{"id": first.id}]
+
+
 async def test_z_without_an_offer_is_about_the_selected_thing(console: OpenConsole) -> None:
     nothing = CommandFailed(ErrorKind.CONFLICT, "nothing was ordered of repo-summary that could be undone")
     async with console(answers={"capability.undo_plan": nothing}) as it:
