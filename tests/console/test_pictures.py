@@ -13,6 +13,7 @@ from textual.pilot import Pilot
 from evatui.console import stage
 from evatui.console.app import ConsoleApp
 from evatui.console.rest import at_rest
+from evatui.console.screens import dialog as dialogs
 from evatui.console.settings import Settings
 from evatui.console.view.actions import View
 from evatui.console.view.words import Look
@@ -20,10 +21,13 @@ from evatui.control.deciding import IdleRow, TrustInfo
 from evatui.control.snapshot import Beside, ConsoleSnapshot
 from tests.console.fake_operator import Answer, FakeOperator
 from tests.console.scene import at, held, scene, trust_data
+from tests.console.test_call_form import INSPECTED
 from tests.console.test_comparing import DATA
+from tests.console.test_devices import DATA as DEVICES
+from tests.support.pilots import press, still
 
 
-def still() -> ConsoleSnapshot:
+def unmoved() -> ConsoleSnapshot:
     """The scene with nothing that moves by itself: no lit edge, no countdown."""
     rows = tuple(
         replace(row, beside=(Beside(what="draining", number="g41", calls=2),)) if row.id == "repo-summary" else row
@@ -35,18 +39,18 @@ def still() -> ConsoleSnapshot:
 @pytest.mark.parametrize("size", [(80, 24), (120, 36)], ids=["80x24", "120x36"])
 @pytest.mark.parametrize("view", list(View))
 def test_view(compare: Compare, view: View, size: tuple[int, int]) -> None:
-    assert compare(still(), view, size)
+    assert compare(unmoved(), view, size)
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 36)], ids=["80x24", "120x36"])
 def test_what_waits(compare: Compare, size: tuple[int, int]) -> None:
     idle = (IdleRow(path="capabilities/OLD.YAML", why="only files whose names end in .yaml or .yml are manifests"),)
-    assert compare(replace(still(), rejections=(), held=(held(),), idle=idle), View.REJECTED, size)
+    assert compare(replace(unmoved(), rejections=(), held=(held(),), idle=idle), View.REJECTED, size)
 
 
 def test_the_question_of_an_untrusted_workspace(compare: Compare) -> None:
     trust = TrustInfo(vouched=False, waiting=1)
-    untrusted = replace(still(), rejections=(), held=(held(waits_for="trust"),), trust=trust)
+    untrusted = replace(unmoved(), rejections=(), held=(held(waits_for="trust"),), trust=trust)
     assert compare(untrusted, View.REGISTRY, (80, 24), {"trust.show": trust_data()})
 
 
@@ -59,7 +63,20 @@ def test_other_terminals(compare: Compare, monkeypatch: pytest.MonkeyPatch, page
     view, keys = (View.REGISTRY, ()) if page == "registry" else (View.RELOADS, ("k", "enter"))
     if wears == "no-color":
         monkeypatch.setenv("NO_COLOR", "1")
-    assert compare(still(), view, size, {"capability.diff": DATA}, look=look, theme=theme, keys=keys)
+    assert compare(unmoved(), view, size, {"capability.diff": DATA}, look=look, theme=theme, keys=keys)
+
+
+@pytest.mark.parametrize(
+    ("dialog", "keys"), [("menu", "a"), ("rollback", "R enter"), ("form", "c s r c")], ids=["menu", "rollback", "form"]
+)
+def test_a_dialog(compare: Compare, monkeypatch: pytest.MonkeyPatch, dialog: str, keys: str) -> None:
+    monkeypatch.setattr(dialogs, "ARM_AFTER_S", 0.0)
+    answers = {"capability.diff": DATA, "capability.inspect": INSPECTED}
+    assert compare(unmoved(), View.REGISTRY, (80, 24), answers, keys=("j", "j", "j", *keys.split()))
+
+
+def test_devices_on_a_broad_screen(compare: Compare) -> None:
+    assert compare(unmoved(), View.DEVICES, (200, 60), {"hardware.list": DEVICES})
 
 
 Compare = Callable[..., bool]
@@ -103,8 +120,8 @@ async def _painted(keys: Sequence[str], pilot: Pilot[object]) -> None:
     assert isinstance(app, ConsoleApp)
     await app.first_snapshot.wait()
     await at_rest(app)
-    await pilot.pause()
+    await still(pilot)
     for key in keys:
-        await pilot.press(key)
+        await press(pilot, key)
         await at_rest(app)
-        await pilot.pause()
+        await still(pilot)
