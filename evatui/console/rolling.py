@@ -81,12 +81,14 @@ class Rolling:
         return isinstance(subject, CapabilityRow) and subject.id == thing
 
     async def _plan_undo(self, row: CapabilityRow) -> None:
-        params = {"id": row.id, "if_generation": row.generation}
-        if row.state is State.DRAINING:  # it may serve nothing by the time of the answer, and nobody else did that
-            del params["if_generation"]
         sent = await self._asking.send("capability.undo_plan", id=row.id)
         if sent.data is None:
             return  # the status line says why
+        newest = self._app.pane.subject()  # what was ordered a moment ago may not have been on the screen yet
+        row = newest if isinstance(newest, CapabilityRow) and newest.id == row.id else row
+        params = {"id": row.id, "if_generation": row.generation}
+        if row.state is State.DRAINING:  # it may serve nothing by the time of the answer, and nobody else did that
+            del params["if_generation"]
         did: Mapping[str, Any] = sent.data.get("undoes") or {}
         lines = (
             line((row.id, Ink.STRONG), f"  the {did.get('action')} of {clock(str(did.get('at')), self._app.look)}"),
