@@ -216,6 +216,11 @@ async def test_a_resize_lays_everything_out_again(console: OpenConsole) -> None:
         await it.pilot.resize_terminal(140, 40)
         await it.settle()
         assert "Unregistered" in it.screen
+        await it.pilot.resize_terminal(40, 10)
+        await it.press("j")
+        await it.pilot.resize_terminal(140, 40)
+        await it.settle()
+        assert "Generations" in it.screen  # beside the list there is room for them
         await it.pilot.resize_terminal(60, 20)
         await it.settle()
         assert all(len(strip) == 60 for strip in it.strips())

@@ -61,7 +61,7 @@ class Lines(ScrollView, can_focus=False):
 
     def on_resize(self) -> None:
         width = self.container_size.width
-        if width and width != self._asked_width:
+        if width:  # also where it is as before: what is said may go by the size of the screen
             self._ask(width)
 
     def render_line(self, y: int) -> Strip:
