@@ -8,8 +8,9 @@ from dataclasses import replace
 from itertools import islice
 
 from evatui.control.adapter_rows import adapter_rows
-from evatui.control.audit_rows import audit_row, cleaned
+from evatui.control.audit_rows import audit_row
 from evatui.control.capability_rows import capability_row, contested, transition_row
+from evatui.control.clean_payload import CleanPayload
 from evatui.control.device_rows import devices_listed
 from evatui.control.extensions import Extensions
 from evatui.control.idle import idle_rows
@@ -31,7 +32,6 @@ from evatui.kernel.model.clock import rfc3339
 from evatui.kernel.model.event import Event
 from evatui.kernel.model.manifest import Kind
 from evatui.kernel.model.text import clean_line
-from evatui.kernel.records.redact import redact
 from evatui.kernel.registry.capability import Capability
 from evatui.kernel.registry.under_way import UnderWay
 from evatui.runtime import Runtime
@@ -150,8 +150,8 @@ def _call(call: UnderWay, now: float) -> CallRow:
 
 
 def _clean_event(event: Event) -> Event:
-    payload = cleaned(redact(dict(event.payload)))
-    return Event(event.seq, event.event_id, clean_line(event.topic), event.at, event.actor, event.cause, payload)
+    payload = CleanPayload(event.payload)  # a topic has no sign that needs it
+    return Event(event.seq, event.event_id, event.topic, event.at, event.actor, event.cause, payload)
 
 
 def _watch(runtime: Runtime) -> Indicator:

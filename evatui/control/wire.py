@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache
-from types import MappingProxyType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import orjson
@@ -30,7 +29,7 @@ def encode(message: Mapping[str, Any]) -> bytes:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, MappingProxyType):
+    if isinstance(value, Mapping):
         return dict(value)
     raise TypeError(type(value).__name__)
 
