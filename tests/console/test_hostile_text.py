@@ -8,7 +8,8 @@ from typing import Any
 from textual.widgets import Input
 
 from evatui.control.adapter_rows import AdapterRow, ServerRow, ToolRow
-from evatui.control.extensions import Extensions, RefusedRow
+from evatui.control.client_sessions import ClientRow
+from evatui.control.extensions import Extensions, PluginRow, RefusedRow
 from evatui.control.operator import CommandFailed
 from evatui.control.snapshot import AuditRow, Beside, CallRow, CapabilityRow, ConsoleSnapshot, Indicator, RejectionRow
 from evatui.kernel.model.call import Actor, CallerType
@@ -18,7 +19,7 @@ from evatui.kernel.model.lifecycle import State
 from tests.console.conftest import Console, OpenConsole
 from tests.console.scene import calls, capability, record, refused, scene, step
 from tests.console.test_devices import device
-from tests.console.test_extensions import adapter, plugin, skill, task
+from tests.console.test_extensions import adapter, hook, plugin, skill, task
 from tests.support.pilots import press, still
 
 UNSAFE = {*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)}
@@ -113,12 +114,32 @@ def hostile_extensions() -> Extensions:
     refusals = refusal("x", HOSTILE["escape"]).diagnostics
     return Extensions(
         skills=tuple(skill(f"{name} {text}", description=text, shadows=(text,)) for name, text in HOSTILE.items()),
-        plugins=tuple(plugin(f"{name} {text}", description=text, detail=text) for name, text in HOSTILE.items()),
+        plugins=tuple(armed_plugin(name, text) for name, text in HOSTILE.items()),
         tasks=tuple(task(f"{name} {text}", tool=text, message=text) for name, text in HOSTILE.items()),
         refused=tuple(
             RefusedRow(kind=text, path=f"{name} {text}", layer=text, instead=text, diagnostics=refusals)
             for name, text in HOSTILE.items()
         ),
+    )
+
+
+def armed_plugin(name: str, text: str) -> PluginRow:
+    """With a tool and a hook."""
+    row = plugin(f"{name} {text}", description=text, detail=text, key_id=text, missing=(text,), available=False)
+    tools = tuple(replace(tool, name=text, capability=text, description=text, risk=text) for tool in row.tools)
+    return replace(row, tools=tools, hooks=(replace(hook("open"), event=text, command=text, tools=(text,)),))
+
+
+def client(name: str, text: str) -> ClientRow:
+    return ClientRow(
+        id=f"{name} {text}",
+        principal=text,
+        transport="http",
+        client=text,
+        protocol=text,
+        since=text,
+        last_seen=text,
+        last_call=text,
     )
 
 
@@ -133,6 +154,7 @@ def hostile_scene() -> ConsoleSnapshot:
         audit=tuple(entry(seq, text) for seq, text in enumerate(HOSTILE.values(), 1)),
         adapters=tuple(outside(name, text) for name, text in HOSTILE.items()),
         extensions=hostile_extensions(),
+        clients=tuple(client(name, text) for name, text in HOSTILE.items()),
         runtime=replace(scene().runtime, host=everything, workspace=everything),
         watch=Indicator(ok=False, word=HOSTILE["escape"]),
         health=Indicator(ok=False, word=HOSTILE["open-tag"]),
@@ -155,6 +177,8 @@ def hostile_answers() -> dict[str, dict[str, Any]]:
     lines = [["+", None, 1, text] for text in texts]
     compared = {"id": texts[0], "from": texts[1], "to": texts[2], "fields": differing}
     compared |= {"lines": [{"path": text, "change": "changed", "lines": lines} for text in texts]}
+    said = {"at": "2026-05-04T14:00:00Z", "direction": "rx"}
+    heard = [{**said, "size": len(text), "hex": text.encode().hex()[:400]} for text in texts]
     devices = {"devices": [device(text, state=text, reason=text, fix=text, name=text, owner=text) for text in texts]}
     return {
         "capability.plan": plan,
@@ -163,6 +187,7 @@ def hostile_answers() -> dict[str, dict[str, Any]]:
         "capability.diff": compared,
         "capability.explain_rejected": {"rejections": [{"diagnostics": diagnostics, "diff": "\n".join(texts)}]},
         "hardware.list": devices,
+        "hardware.monitor": {"seq": 1, "dropped": 0, "heard": heard},
     }
 
 
@@ -180,6 +205,12 @@ async def test_no_row_and_no_detail_lets_it_through(console: OpenConsole) -> Non
             for _ in HOSTILE if view in "13" else range(2):
                 await press(it.pilot, "j")
                 assert_clean(it)
+        kinds = {row.key.split()[0]: row.key for row in it.app.pane.rows.shown}
+        assert kinds.keys() == {"refused", "task", "adapter", "client", "plugin", "skill"}
+        for key in kinds.values():
+            it.app.pane.rows.move_to(key)
+            await still(it.pilot)
+            assert_clean(it)
 
 
 async def test_no_dialog_lets_it_through(console: OpenConsole) -> None:
@@ -195,7 +226,7 @@ async def test_no_dialog_lets_it_through(console: OpenConsole) -> None:
             ("2", "enter"),
             ("3", "enter"),
             ("2", "v"),
-            ("4", "enter"),
+            ("4", "enter", "tab", "tab", "tab", "tab"),
             ("5", "enter"),
             ("7", "enter"),
             ("6", "enter"),
