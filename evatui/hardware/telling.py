@@ -14,7 +14,7 @@ from evatui.kernel.records.events import EventBus
 from evatui.kernel.registry.journal import Journal
 from evatui.kernel.storage.device_book import Claim
 
-__all__ = ["Telling"]
+__all__ = ["Telling", "topic_of"]
 
 _TOPICS: Final = {
     DeviceState.SETTLING: "discovered",
@@ -30,6 +30,11 @@ _CODES: Final = {
     "expired": Code.DEVICE_EXPIRED,
 }
 _QUIET: Final = frozenset({DeviceState.OPENING, DeviceState.HANDSHAKING})
+
+
+def topic_of(state: DeviceState) -> str:
+    """The last segment of the topic that tells of a device that came to be in ``state``."""
+    return _TOPICS.get(state, state.value)
 
 
 class Telling:
@@ -50,7 +55,7 @@ class Telling:
             "cause": change.cause,
             "at": change.at,
         }
-        topic = "reattached" if change.old is change.new else _TOPICS.get(change.new, change.new.value)
+        topic = "reattached" if change.old is change.new else topic_of(change.new)
         self._bus.emit(f"/hardware/device/{topic}", payload)
         if change.new is DeviceState.AMBIGUOUS and identity.cloned:
             self._bus.emit("/hardware/device/identity_conflict", payload)

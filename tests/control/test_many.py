@@ -38,6 +38,23 @@ async def test_who_comes_back_goes_on_where_it_was(operator: Operator, workspace
     await again.close()
 
 
+async def test_who_begins_to_listen_gets_the_last_ones_and_then_each_new_one_once(operator: Operator) -> None:
+    async def told(**about: int) -> tuple[list[int], int]:
+        answer = await operator.run("events", topic="/capability/*", **about)
+        return [event["seq"] for event in answer["events"]], answer["seq"]
+
+    heard, seq = await told(limit=1)
+    assert heard == (await told())[0][-1:]
+    for word in ("disable", "enable"):
+        await operator.run(f"capability.{word}", id="greet")
+        new, seq = await told(since=seq)
+        assert new
+        heard += new
+    everything, _ = await told()
+    new, _ = await told(since=seq)
+    assert heard + new == everything[everything.index(heard[0]) :] + [one for one in new if one > everything[-1]]
+
+
 async def test_a_runtime_is_in_use_while_somebody_is_attached(holder: LocalOperator, workspace: Path) -> None:
     """So `eva serve --idle-exit` does not end under a console that only looks."""
     await until(lambda: holder.kernel.idle_s)

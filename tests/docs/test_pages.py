@@ -6,7 +6,7 @@ import pytest
 
 from evatui.cli.table import TABLE, shown
 from evatui.kernel.admission.codes import CODES
-from tests.docs import actions_page, commands_page, files_page
+from tests.docs import actions_page, commands_page, events_page, files_page
 from tests.docs.errors_page import PAGE, page
 
 
@@ -38,6 +38,11 @@ def test_every_command_has_a_summary_and_its_help_shows_the_examples(words: str)
 def test_the_page_of_the_console_has_the_table_of_actions() -> None:
     text = actions_page.PAGE.read_text(encoding="utf-8")
     assert text == actions_page.page(text), "write it again with: python -m tests.docs.actions_page"
+
+
+def test_the_page_of_events_is_the_table() -> None:
+    text = events_page.PAGE.read_text(encoding="utf-8")
+    assert text == events_page.page(), "write it again with: python -m tests.docs.events_page"
 
 
 def test_the_page_of_files_is_what_their_schemas_say() -> None:

@@ -79,6 +79,18 @@ async def test_a_slow_subscriber_loses_its_own_oldest_events_and_it_shows(bus: E
     assert [event.seq async for event in slow] == [8, 9, 10]
 
 
+async def test_a_new_subscriber_begins_with_the_last_of_what_it_listens_to(bus: EventBus) -> None:
+    for number in range(6):
+        bus.emit("/repo/a" if number % 2 else "/other", {"n": number})
+    late, early = bus.subscribe("/repo/*", last=2), bus.subscribe("/repo/*", last=0)
+    bus.emit("/repo/b", {"n": 6})
+    everything = bus.subscribe(last=1_000)
+    for subscription, heard in ((late, [3, 5, 6]), (early, [6]), (everything, [0, 1, 2, 3, 4, 5, 6])):
+        subscription.close()
+        assert [event.payload["n"] async for event in subscription] == heard
+        assert subscription.dropped == 0
+
+
 async def test_get_waits_for_an_event_from_another_thread(bus: EventBus) -> None:
     subscription = bus.subscribe()
     waiting = asyncio.create_task(subscription.get())

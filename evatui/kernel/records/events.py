@@ -14,7 +14,8 @@ from evatui.kernel.model.call import KERNEL, Actor
 from evatui.kernel.model.clock import Clock, rfc3339
 from evatui.kernel.model.event import Event
 from evatui.kernel.model.ids import new_id
-from evatui.kernel.model.topic import is_topic, is_topic_pattern, topic_matches
+from evatui.kernel.model.topic import is_kernel_topic, is_topic, is_topic_pattern, topic_matches
+from evatui.kernel.model.topics import misfit
 from evatui.kernel.records.window import Window
 
 __all__ = ["EventBus", "Subscription"]
@@ -108,11 +109,13 @@ class EventBus:
     def emit(self, topic: str, payload: Mapping[str, Any], *, actor: Actor = KERNEL, cause: str | None = None) -> Event:
         """Number the event and hand it to everyone whose pattern matches. Never waits for a subscriber.
 
-        The payload is copied. Raises `ValueError` where ``topic`` is none, `TypeError` where the payload is not
-        JSON-like: who emits for others checks before.
+        The payload is copied. Raises `ValueError` where ``topic`` is none, or is the kernel's and not as the table of
+        `TOPICS` has it, `TypeError` where the payload is not JSON-like: who emits for others checks before.
         """
         if not is_topic(topic):
             raise ValueError(f"not a topic: {topic!r}")
+        if is_kernel_topic(topic) and (problem := misfit(topic, payload)):
+            raise ValueError(problem)
         data = orjson.dumps(dict(payload))
         copy: dict[str, Any] = orjson.loads(data)
         with self._lock:
@@ -127,12 +130,15 @@ class EventBus:
             self.on_emit(event)
         return event
 
-    def subscribe(self, pattern: str = "/**", capacity: int = 1024) -> Subscription:
-        """Raises `ValueError` where ``pattern`` is none."""
+    def subscribe(self, pattern: str = "/**", capacity: int = 1024, *, last: int = 0) -> Subscription:
+        """First come the ``last`` events of ``pattern`` that are still kept, then each new one: none twice, and none
+        left out in between. Raises `ValueError` where ``pattern`` is none."""
         if not is_topic_pattern(pattern):
             raise ValueError(f"not a topic pattern: {pattern!r}")
         subscription = Subscription(pattern, capacity, self._forget)
         with self._lock:
+            for event, size in self._ring.newest(last, lambda event: topic_matches(pattern, event.topic)):
+                subscription.push(event, size)
             self._subscriptions += (subscription,)
         return subscription
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from itertools import islice
 from typing import Generic, TypeVar
 
@@ -52,3 +53,7 @@ class Window(Generic[T]):
         skip = max(0, number + 1 - first)
         items = tuple(item for item, _ in islice(self._items, skip, None))
         return items, max(0, first - number - 1) if number else 0
+
+    def newest(self, count: int, wanted: Callable[[T], bool]) -> list[tuple[T, int]]:
+        """The last ``count`` of those that are ``wanted``, the oldest of them first, each with its size."""
+        return list(islice((pair for pair in reversed(self._items) if wanted(pair[0])), count))[::-1]

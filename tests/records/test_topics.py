@@ -1,0 +1,61 @@
+"""What the kernel emits is in one table, and nothing else is emitted in its name."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import evatui
+from evatui.hardware.lifecycle import DeviceState
+from evatui.hardware.telling import topic_of
+from evatui.kernel.model.clock import SYSTEM_CLOCK
+from evatui.kernel.model.topic import KERNEL_ROOTS, is_kernel_topic, is_topic
+from evatui.kernel.model.topics import TOPICS
+from evatui.kernel.records.codes import Code
+from evatui.kernel.records.events import EventBus
+
+_WRITTEN = re.compile(rf'"(/(?:{"|".join(sorted(KERNEL_ROOTS))})/[a-z_/]+)"')
+SINK = {"detail": "", "since": ""}
+
+
+def test_every_topic_is_one_of_the_kernels_and_every_root_has_some() -> None:
+    assert all(is_topic(name) and is_kernel_topic(name) and topic.meaning for name, topic in TOPICS.items())
+    assert {name.split("/")[1] for name in TOPICS} == KERNEL_ROOTS
+    assert [name for name, topic in TOPICS.items() if len(set(topic.payload)) < len(topic.payload)] == []
+
+
+@pytest.mark.parametrize(
+    ("topic", "payload", "said"),
+    [
+        ("/audit/lost", SINK, "/audit/lost is not in the table"),
+        ("/Audit/damaged", SINK, "/Audit/damaged is not in the table"),
+        ("/audit", {}, "/audit is not in the table"),
+        ("/audit/damaged", SINK | {"path": "x"}, "other fields.*: path"),
+        ("/audit/damaged", {"detail": ""}, "other fields.*: since"),
+    ],
+)
+def test_what_is_not_in_the_table_is_not_emitted_in_the_kernels_name(topic: str, payload: dict, said: str) -> None:
+    bus = EventBus(SYSTEM_CLOCK)
+    with pytest.raises(ValueError, match=said):
+        bus.emit(topic, payload)
+    assert bus.since(0) == ((), 0)
+    assert bus.emit("/audit/damaged", SINK).seq == 1
+
+
+def test_every_topic_that_stands_in_the_code_is_in_the_table() -> None:
+    root = Path(evatui.__file__).parent
+    found = {name for path in root.rglob("*.py") for name in _WRITTEN.findall(path.read_text(encoding="utf-8"))}
+    assert "/capability/loaded" in found
+    assert sorted(found - {f"{one}/" for one in _roots()} - TOPICS.keys()) == []
+
+
+def test_every_topic_that_is_put_together_is_in_the_table() -> None:
+    made = {f"/hardware/device/{topic_of(state)}" for state in DeviceState}
+    made |= {f"/capability/canary_{code.partition('.')[2]}" for code in Code if code.startswith("canary.")}
+    assert made - TOPICS.keys() == {"/hardware/device/opening", "/hardware/device/handshaking"}, "which are quiet"
+
+
+def _roots() -> set[str]:
+    return {name.rpartition("/")[0] for name in TOPICS}
