@@ -90,6 +90,17 @@ def test_nothing_stays_of_a_capability_that_is_gone() -> None:
     assert read(metrics) == {}
 
 
+def test_one_that_comes_back_is_counted_anew() -> None:
+    metrics = Metrics(lambda: HERE)
+    for before, after in ((150, 0), (10, 3)):
+        for _ in range(before):
+            metrics.recorded(call("alpha"))
+        metrics.told(told("unregistered", "alpha"))
+        for _ in range(after):
+            metrics.recorded(call("alpha"))
+        assert read(metrics).get(alpha("capability_invocations_total", outcome="ok"), 0) == after
+
+
 def test_the_functions_of_a_capability_are_bounded() -> None:
     metrics = Metrics(lambda: HERE)
     metrics.recorded(call(host_calls=[{"fn": f"made_up_{number}", "outcome": "error"} for number in range(1_000)]))
