@@ -140,6 +140,25 @@ def append_forged_records(ground: Ground, data: st.DataObject) -> tuple[Damage, 
     return Damage.FORGERY, last + 1
 
 
+def append_a_record_that_does_not_fit(ground: Ground, data: st.DataObject) -> tuple[Damage, int | None]:
+    lines = ground.lines()
+    last = len(lines)
+    ground.store([*lines, orjson.dumps(orjson.loads(lines[-1]) | {"seq": last + 1})])
+    return Damage.FORGERY, last + 1
+
+
+def rename_the_newest_file(ground: Ground, data: st.DataObject) -> tuple[Damage, int | None]:
+    number = data.draw(st.integers(len(ground.lines()) + 1, 1 << 40))
+    ground.files[-1].rename(ground.directory / f"audit-{number}.jsonl")
+    return Damage.REORDER, number
+
+
+def add_an_empty_file(ground: Ground, data: st.DataObject) -> tuple[Damage, int | None]:
+    number = len(ground.lines()) + data.draw(st.integers(2, 1 << 40))
+    (ground.directory / f"audit-{number}.jsonl").touch()
+    return Damage.REORDER, number
+
+
 def write_anew(ground: Ground, data: st.DataObject) -> tuple[Damage, int | None]:
     lines = ground.lines()
     at = data.draw(st.integers(0, len(lines) - 2))
@@ -190,6 +209,9 @@ def take_the_head_away(ground: Ground, data: st.DataObject) -> tuple[Damage, int
     return Damage.HEAD, None
 
 
+MISNAMED = (rename_the_newest_file, add_an_empty_file)
+
+
 @pytest.mark.parametrize(
     "tamper",
     [
@@ -199,6 +221,9 @@ def take_the_head_away(ground: Ground, data: st.DataObject) -> tuple[Damage, int
         swap_two_files,
         swap_two_records,
         append_forged_records,
+        append_a_record_that_does_not_fit,
+        rename_the_newest_file,
+        add_an_empty_file,
         write_anew,
         restore_an_old_head,
         restore_an_old_log,
@@ -218,11 +243,33 @@ def test_tampering_is_named_before_a_start_and_after_it(tamper: Tamper, data: st
         bad = ground.verify().first_bad
         assert bad is not None
         assert (bad.kind, bad.seq) == (kind, seq if seq is not None else bad.seq), bad
-        if kind in (Damage.OLD_HEAD, Damage.FORK, Damage.FORGERY, Damage.HEAD):  # a start would sign a head anew
-            log = ground.open()
+        if kind in (Damage.OLD_HEAD, Damage.FORK, Damage.FORGERY, Damage.HEAD) or tamper in MISNAMED:
+            log = ground.open()  # which signs a head anew, and gives files their names
             assert log.health[:2] == (False, "damaged")
             log.close()
             assert ground.verify().first_bad.kind is kind  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("how", ["renamed", "copied", "empty", "foreign"])
+def test_a_file_of_a_wrong_number_is_put_in_order_at_a_start(ground: Ground, how: str) -> None:
+    """Else the chain would run into it, or on behind it."""
+    ground.run(14)
+    wrong = ground.directory / "audit-5000.jsonl"
+    if how == "renamed":
+        ground.files[-1].rename(wrong)
+    else:
+        wrong.write_bytes({"copied": ground.files[0].read_bytes(), "empty": b"", "foreign": b"no record\n"}[how])
+    before = sorted((path.stem, path.read_bytes()) for path in ground.directory.glob("audit-*"))
+    ground.run(14)
+    found = ground.verify()
+    assert found.first_bad is not None
+    assert "found at a start: audit-5000.jsonl" in found.first_bad.message
+    lines = [orjson.loads(line) for line in ground.lines()]
+    assert [line["seq"] for line in lines] == list(range(1, len(lines) + 1))
+    kept = b"".join(path.read_bytes() for path in ground.directory.glob("audit-*"))
+    assert all(content in kept for _, content in before), "nothing is thrown away"
+    assert wrong.exists() is False
+    assert (ground.directory / "audit-5000.aside").exists() is (how != "renamed")
 
 
 def test_the_head_is_exact_after_a_clean_end(ground: Ground) -> None:

@@ -14,11 +14,12 @@ from evatui.kernel.model.call import KERNEL
 from evatui.kernel.model.clock import Clock, rfc3339
 from evatui.kernel.records.codes import Code, Outcome
 from evatui.kernel.records.head import Head
-from evatui.kernel.records.judging import Claim, judge
+from evatui.kernel.records.judging import Claim, Finding, judge
 from evatui.kernel.records.logfile import LogFile
+from evatui.kernel.records.naming import put_in_order
 from evatui.kernel.records.record import GENESIS, compose, line_hash
 from evatui.kernel.records.reserve import Reserve, is_full
-from evatui.kernel.records.segments import Segment, hash_at, last_line, segments, standing
+from evatui.kernel.records.segments import Segment, file_name, hash_at, last_line, segments, standing
 from evatui.kernel.workspace.settings import AuditMode, AuditSettings
 
 __all__ = ["Accept", "Chain"]
@@ -52,7 +53,7 @@ class Chain:
         _make_private(directory)
         self._reserve = Reserve(directory / ".reserve")
         self._reserve.fill()
-        self._resume(claim)
+        self._resume(claim, put_in_order(directory))
 
     def append(self, code: str, outcome: str, fields: Mapping[str, Any]) -> None:
         if self._file.size >= self._settings.rotate_bytes:
@@ -117,7 +118,7 @@ class Chain:
     def close(self) -> None:
         self._file.close()
 
-    def _resume(self, claim: Claim | None) -> None:
+    def _resume(self, claim: Claim | None, misnamed: Finding | None) -> None:
         files = segments(self._directory)
         self._standing, recent = standing(files)
         self._first = files[0].first if files else 1
@@ -130,6 +131,8 @@ class Chain:
             self._file = LogFile.create(self._path(), self._durable)
         self._mark()
         try:
+            if misnamed:
+                self._say_damaged(misnamed)
             self._say_what_was_found(files, claim)
             self.commit()
         except OSError:
@@ -149,15 +152,18 @@ class Chain:
     def _say_what_was_signed(self, files: list[Segment], claim: Claim, last: int) -> None:
         head, newest = claim.head.head if claim.head else None, claim.newest
         if found := judge(claim, last, lambda seq: hash_at(files, seq)):
-            self.damage = f"at the start, {found.message}"
-            about = {"kind": found.kind.value, "bad_seq": found.seq, "message": found.message}
-            self.append(Code.AUDIT_DAMAGED, Outcome.ERROR, {**_KERNEL, **about})
+            self._say_damaged(found)
         elif head and last > head.seq:
             about = {"first_seq": head.seq + 1, "last_seq": last}
             self.append(Code.AUDIT_UNSEALED, Outcome.UNKNOWN, {**_KERNEL, **about})
         elif newest and not head and not last:
             about = {"last_seq": newest.head.seq, "last_hash": newest.head.hash}
             self.append(Code.AUDIT_STARTED_OVER, Outcome.UNKNOWN, {**_KERNEL, **about})
+
+    def _say_damaged(self, found: Finding) -> None:
+        self.damage = f"at the start, {found.message}"
+        about = {"kind": found.kind.value, "bad_seq": found.seq, "message": found.message}
+        self.append(Code.AUDIT_DAMAGED, Outcome.ERROR, {**_KERNEL, **about})
 
     def _turn_to_new_file(self, code: Code, outcome: Outcome, about: dict[str, Any]) -> None:
         self.commit()
@@ -206,7 +212,7 @@ class Chain:
         return shutil.disk_usage(self._directory).free
 
     def _path(self) -> Path:
-        return self._directory / f"audit-{self._standing.seq + 1}.jsonl"
+        return self._directory / file_name(self._standing.seq + 1)
 
 
 def _make_private(directory: Path) -> None:

@@ -21,6 +21,7 @@ __all__ = [
     "Segment",
     "Standing",
     "Written",
+    "file_name",
     "first_line",
     "hash_at",
     "last_line",
@@ -79,6 +80,11 @@ class Standing:
             call["intents"] += 1
         elif isinstance(code, str) and code.startswith("call."):
             self.pending.pop(request or "", None)
+
+
+def file_name(first: int) -> str:
+    """Of the file whose first record is ``first``."""
+    return f"audit-{first}.jsonl"
 
 
 def segments(directory: Path) -> list[Segment]:

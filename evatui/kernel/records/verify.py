@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from evatui.kernel.records.damage import BadRecord, Damage
-from evatui.kernel.records.head import Seal
+from evatui.kernel.records.head import Seal, SignedHead
 from evatui.kernel.records.judging import Claim, claim_of, judge
+from evatui.kernel.records.naming import misnamed
 from evatui.kernel.records.segments import Segment, segments
 from evatui.kernel.records.walking import Line, Walk
 
@@ -67,7 +68,11 @@ def verify(directory: Path, seal: Seal | None = None) -> Verification:
         if swapped := _swapped(files):
             return Verification(0, None, swapped)
         lines = (Line(one.path.name, number, data) for one, file in files for number, data in enumerate(_read(file), 1))
-        return verified(lines, claim)
+        found = verified(lines, claim)
+    if found.ok and (wrong := misnamed([segment for segment, _ in files])):
+        segment, _, finding = wrong[0]
+        found = replace(found, first_bad=BadRecord(finding.kind, finding.seq, segment.path.name, 1, finding.message))
+    return found
 
 
 def verified(lines: Iterable[Line], claim: Claim) -> Verification:
@@ -78,6 +83,8 @@ def verified(lines: Iterable[Line], claim: Claim) -> Verification:
     bad = next((found for line in rest if (found := walk.step(line))), None)
     if bad and bad.kind is Damage.TRUNCATION and any(line.seq == bad.seq for line in rest):
         bad = replace(bad, kind=Damage.REORDER, message=f"record {bad.seq} stands further down")
+    if bad and signed:
+        bad = _blamed(bad, walk, signed)
     bad = bad or walk.unexplained_start() or walk.told or _unsigned(walk, claim)
     trusted = signed if signed and not (bad and bad.kind is Damage.HEAD) else None
     return Verification(
@@ -89,6 +96,17 @@ def verified(lines: Iterable[Line], claim: Claim) -> Verification:
         walk.pruned,
         walk.unsealed,
     )
+
+
+def _blamed(bad: BadRecord, walk: Walk, signed: SignedHead) -> BadRecord:
+    """Where a record does not fit the next one, and was signed as it is, that next one is the bad one."""
+    head = signed.head
+    known = {head.seq: head.hash, head.seq - 1: head.prev}.get(bad.seq) if signed.genuine else None
+    if bad.kind is not Damage.EDIT or walk.last is None or known is None or walk.hashes.get(bad.seq) != known:
+        return bad
+    if head.clean and bad.seq == head.seq:
+        return walk.last.bad(Damage.FORGERY, walk.seq, "it follows the last one that was signed at a clean end")
+    return walk.last.bad(Damage.EDIT, walk.seq, f"it is not chained to record {bad.seq}, which is as it was signed")
 
 
 def _unsigned(walk: Walk, claim: Claim) -> BadRecord | None:
