@@ -76,6 +76,26 @@ def test_a_full_disk_is_said_in_the_room_kept_for_it_and_mended_without_a_restar
         assert verify(directory).ok
 
 
+def test_room_that_was_kept_is_no_room_for_calls() -> None:
+    """It was given up to say that the disk is full, and is wanted back first."""
+    with small_disk() as disk:
+        directory = disk / "audit"
+        log = AuditLog.open(directory, AuditSettings(), SYSTEM_CLOCK)
+        log.final(log.begin(), end("req_before")).wait()
+        with contextlib.suppress(OSError), (disk / "filler").open("wb", buffering=0) as filler:
+            while True:
+                filler.write(b"x" * 4096)
+        for _ in range(3):
+            log.look()
+            with pytest.raises(CallFailed, match="no space left"):
+                log.begin()
+        assert codes(directory) == ["call.ok", "audit.full"]
+        (disk / "filler").unlink()
+        log.look()
+        log.release(log.begin())
+        log.close()
+
+
 @BOTH
 def test_a_reader_that_stops_reading_is_given_up_and_gets_all_of_it_later(tmp_path: Path, mode: AuditMode) -> None:
     reading, writing = os.pipe()

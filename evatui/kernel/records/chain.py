@@ -100,7 +100,7 @@ class Chain:
             self._directory.parent.mkdir(mode=0o700, exist_ok=True)  # not above it: a workspace that is gone stays gone
             _make_private(self._directory)
             self._turn_to_new_file(Code.AUDIT_REOPENED, Outcome.ERROR, {"file": name, "cause": cause})
-        if self._free() < needed_bytes:
+        if self._free() < needed_bytes + self._reserve.missing:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         self._settle()
         if failed:
@@ -157,8 +157,8 @@ class Chain:
             about = {"first_seq": head.seq + 1, "last_seq": last}
             self.append(Code.AUDIT_UNSEALED, Outcome.UNKNOWN, {**_KERNEL, **about})
         elif newest and not head and not last:
-            about = {"last_seq": newest.head.seq, "last_hash": newest.head.hash}
-            self.append(Code.AUDIT_STARTED_OVER, Outcome.UNKNOWN, {**_KERNEL, **about})
+            gone = {"last_seq": newest.head.seq, "last_hash": newest.head.hash}
+            self.append(Code.AUDIT_STARTED_OVER, Outcome.UNKNOWN, {**_KERNEL, **gone})
 
     def _say_damaged(self, found: Finding) -> None:
         self.damage = f"at the start, {found.message}"

@@ -23,6 +23,14 @@ class Reserve:
     def __init__(self, path: Path) -> None:
         self._path = path
 
+    @property
+    def missing(self) -> int:
+        """Bytes of the room that are not taken by now."""
+        try:
+            return max(0, _BYTES - os.stat(self._path, follow_symlinks=False).st_size)
+        except OSError:
+            return _BYTES
+
     def fill(self) -> None:
         """Take the room, where it is not taken already. On a disk that has none nothing is taken."""
         with contextlib.suppress(OSError):
