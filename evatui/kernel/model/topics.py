@@ -122,6 +122,7 @@ _ROWS: tuple[tuple[str, str, tuple[str, ...], Mapping[str, tuple[str, ...]]], ..
                 "note",
             ),
             "quarantined": ("Tools are new, or not what was approved, and are not called.", "tools"),
+            "asked": ("In the middle of a call it asked for something, and was answered so.", "message", "answer"),
             "approved": ("Somebody lets tools be called as they are by now.", "tools"),
             "revoked": ("Somebody took that back.", "tools"),
         },
