@@ -17,6 +17,8 @@ from evatui.kernel.records.codes import Code
 from evatui.kernel.records.events import EventBus
 
 _WRITTEN = re.compile(rf'"(/(?:{"|".join(sorted(KERNEL_ROOTS))})/[a-z_/]+)"')
+_TOLD = re.compile(r'(?:\b_?tell|\btell_canary|telling\.\w+|news\.server)\(\s*(?:[\w.]+,\s*)?"([a-z_]+)"')
+"""The last segment, where a function puts its root before it."""
 SINK = {"detail": "", "since": ""}
 
 
@@ -45,10 +47,13 @@ def test_what_is_not_in_the_table_is_not_emitted_in_the_kernels_name(topic: str,
 
 
 def test_every_topic_that_stands_in_the_code_is_in_the_table() -> None:
-    root = Path(evatui.__file__).parent
-    found = {name for path in root.rglob("*.py") for name in _WRITTEN.findall(path.read_text(encoding="utf-8"))}
-    assert "/capability/loaded" in found
-    assert sorted(found - _roots() - TOPICS.keys()) == []
+    code = [path.read_text(encoding="utf-8") for path in Path(evatui.__file__).parent.rglob("*.py")]
+    whole = {name for text in code for name in _WRITTEN.findall(text)}
+    assert "/capability/loaded" in whole
+    assert sorted(whole - _roots() - TOPICS.keys()) == []
+    words = {word for text in code for word in _TOLD.findall(text)}
+    assert {"loading", "unregistered", "asked", "promoted"} <= words
+    assert sorted(words - {name.rpartition("/")[2].removeprefix("canary_") for name in TOPICS}) == []
 
 
 def test_every_topic_that_is_put_together_is_in_the_table() -> None:
