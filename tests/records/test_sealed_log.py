@@ -233,7 +233,7 @@ MISNAMED = (rename_the_newest_file, add_an_empty_file)
     ],
 )
 @given(st.data())
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=4, deadline=None)
 def test_tampering_is_named_before_a_start_and_after_it(tamper: Tamper, data: st.DataObject) -> None:
     with tempfile.TemporaryDirectory() as folder:
         ground = Ground(Path(folder))
