@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 import subprocess
 import sys
@@ -14,9 +13,12 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import orjson
+
 from evatui.kernel.model.clock import SYSTEM_CLOCK
 from evatui.kernel.records.audit import AuditLog
 from evatui.kernel.records.head import Seal
+from evatui.kernel.records.segments import segments
 from evatui.kernel.records.verify import verify
 from evatui.kernel.workspace.settings import AuditMode, AuditSettings
 
@@ -72,11 +74,13 @@ def kill_at_random(root: Path, kills: int, mode: AuditMode, seed: int = 1) -> Re
 
 
 def _written(directory: Path, since: int) -> tuple[set[str], int]:
-    """The requests that ended well, and how many torn tails were found after record ``since``."""
-    ended, torn = set(), 0
-    for path in directory.glob("audit-*.jsonl"):
-        for line in path.read_bytes().splitlines():
-            record = json.loads(line)
+    """The requests that ended well after record ``since``, and how many torn tails were found."""
+    ended, torn, files = set(), 0, segments(directory)
+    for segment, following in zip(files, [*files[1:], None], strict=True):
+        if following is not None and following.first <= since:
+            continue
+        for line in segment.path.read_bytes().splitlines():
+            record = orjson.loads(line)
             torn += record["code"] == "audit.torn_tail" and record["seq"] > since
             if record["code"] == "call.ok":
                 ended.add(record["request_id"])
