@@ -88,6 +88,7 @@ _ROWS: tuple[tuple[str, str, tuple[str, ...], Mapping[str, tuple[str, ...]]], ..
         {
             "failed": ("A command failed before anything was sent.",),
             "unknown": ("A command failed after something was sent: nobody knows what came of it.",),
+            "cancelled": ("Whoever asked for it has given it up: what it did is not known.",),
         },
     ),
     (
