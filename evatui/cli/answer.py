@@ -8,7 +8,7 @@ from typing import Any
 
 from evatui.cli.screen import Screen
 from evatui.control.exits import Exit
-from evatui.control.operator import CommandFailed
+from evatui.control.failing import CommandFailed
 from evatui.kernel.model.errors import ErrorKind
 
 __all__ = ["Answer", "failed_response"]

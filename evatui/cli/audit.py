@@ -17,9 +17,9 @@ from evatui.cli.screen import Screen
 from evatui.cli.show import audit_cells, show_audit
 from evatui.cli.streams import silence_stdout
 from evatui.control.exits import Exit
+from evatui.control.failing import CommandFailed
 from evatui.control.layouts import layout_of
 from evatui.control.opening import operator_home, workspace_root
-from evatui.control.operator import CommandFailed
 from evatui.kernel.model.clock import SYSTEM_CLOCK
 from evatui.kernel.model.errors import ErrorKind
 

@@ -14,8 +14,8 @@ from evatui.cli.completing import CapabilityId
 from evatui.cli.options import Settings, Words
 from evatui.cli.screen import Screen
 from evatui.cli.show import show_diagnostics
+from evatui.control.failing import CommandFailed
 from evatui.control.opening import workspace_root
-from evatui.control.operator import CommandFailed
 from evatui.kernel.model.manifest import Kind
 
 __all__ = ["add_authoring", "schema"]

@@ -18,8 +18,8 @@ from evatui.cli.progress import waited_for
 from evatui.cli.screen import Screen
 from evatui.cli.session import finish
 from evatui.cli.terminal import terminal
+from evatui.control.failing import CommandFailed
 from evatui.control.opening import OpenMode, workspace_root
-from evatui.control.operator import CommandFailed
 from evatui.kernel.model.errors import ErrorKind
 
 __all__ = ["bundle"]

@@ -22,7 +22,7 @@ from evatui.cli.show import show_capabilities, show_difference, show_history, sh
 from evatui.cli.show_graph import show_graph
 from evatui.cli.testing import test
 from evatui.control.exits import Exit, exit_for
-from evatui.control.operator import CommandFailed
+from evatui.control.failing import CommandFailed
 from evatui.kernel.model.errors import ErrorKind
 
 __all__ = ["capability"]

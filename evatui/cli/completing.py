@@ -9,7 +9,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from evatui.cli.options import Settings
-from evatui.control.operator import CommandFailed
+from evatui.control.failing import CommandFailed
 
 __all__ = ["CapabilityId", "CapabilityName", "PluginName", "PluginTool", "SkillName"]
 

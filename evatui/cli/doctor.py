@@ -14,9 +14,9 @@ from evatui.cli.options import Settings, Word
 from evatui.cli.screen import Screen
 from evatui.cli.session import finish
 from evatui.cli.terminal import check_terminal, terminal
+from evatui.control.failing import CommandFailed
 from evatui.control.layouts import layout_of
 from evatui.control.opening import workspace_root
-from evatui.control.operator import CommandFailed
 from evatui.kernel.model.text import clean_line
 
 __all__ = ["doctor"]

@@ -14,7 +14,7 @@ from evatui.cli.options import Settings
 from evatui.cli.screen import Screen
 from evatui.cli.session import Interrupted
 from evatui.control.exits import Exit, exit_for
-from evatui.control.operator import CommandFailed
+from evatui.control.failing import CommandFailed
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.text import clean_line
 

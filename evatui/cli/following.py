@@ -9,8 +9,8 @@ from typing import Any
 from evatui.cli.options import Settings
 from evatui.cli.screen import Screen
 from evatui.cli.session import finish
+from evatui.control.failing import CommandFailed
 from evatui.control.opening import OpenMode
-from evatui.control.operator import CommandFailed
 
 __all__ = ["follow"]
 

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, NoReturn
 
 import click
 
-from evatui.control.operator import CommandFailed
+from evatui.control.failing import CommandFailed
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.text import clean_line
 

@@ -18,7 +18,7 @@ from evatui.cli.progress import progress_line
 from evatui.cli.screen import Screen
 from evatui.cli.show import show_diagnostics
 from evatui.control.exits import Exit, exit_for
-from evatui.control.operator import CommandFailed
+from evatui.control.failing import CommandFailed
 from evatui.kernel.model.errors import ErrorKind
 
 __all__ = ["plugin"]

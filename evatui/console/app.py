@@ -20,7 +20,8 @@ from evatui.console.view.actions import Takes
 from evatui.console.view.ink import Ink, line
 from evatui.console.view.words import Look
 from evatui.control.commands import COMMANDS
-from evatui.control.operator import CommandFailed, Operator
+from evatui.control.failing import CommandFailed
+from evatui.control.operator import Operator
 
 if TYPE_CHECKING:
     from evatui.console.feed import Feed

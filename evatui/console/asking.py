@@ -9,7 +9,7 @@ from evatui.console.view.cli import command_line
 from evatui.console.view.ink import EMPTY, Ink, Line, line, wrap, wrapped
 from evatui.console.view.sent import Sent
 from evatui.control.commands import COMMANDS, Danger
-from evatui.control.operator import CommandFailed
+from evatui.control.failing import CommandFailed
 from evatui.control.snapshot import CapabilityRow
 from evatui.kernel.model.lifecycle import State
 

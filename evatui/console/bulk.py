@@ -11,7 +11,7 @@ from evatui.console.view.effects import many, waited_for
 from evatui.console.view.ink import EMPTY, Ink, Line, line, wrapped
 from evatui.console.view.outcome import done_words
 from evatui.control.commands import Danger
-from evatui.control.operator import CommandFailed
+from evatui.control.failing import CommandFailed
 from evatui.control.snapshot import CapabilityRow, ConsoleSnapshot
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from evatui.console.view.sent import Sent
-from evatui.control.operator import CommandFailed, OnProgress, Operator
+from evatui.control.failing import CommandFailed
+from evatui.control.operator import OnProgress, Operator
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.ids import new_id
 

@@ -15,7 +15,7 @@ from evatui.console.guard import Guard
 from evatui.console.strays import kept_off_the_screen
 from evatui.console.tty import name_of, offer
 from evatui.control.exits import exit_for
-from evatui.control.operator import CommandFailed
+from evatui.control.failing import CommandFailed
 
 if TYPE_CHECKING:
     from textual.pilot import Pilot

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from evatui.console.view.ink import EMPTY, Ink, Line, line
 from evatui.console.view.mending import edits_of, mended, repair_lines
 from evatui.control.commands import Danger
+from evatui.control.failing import CommandFailed
 from evatui.control.opening import workspace_root
-from evatui.control.operator import CommandFailed
 from evatui.control.snapshot import RejectionRow
 
 if TYPE_CHECKING:

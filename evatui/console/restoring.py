@@ -11,7 +11,7 @@ from evatui.console.view.effects import waited_for
 from evatui.console.view.ink import EMPTY, Ink, Line, line, wrapped
 from evatui.console.view.table import Column, Row
 from evatui.console.view.words import clock, state_label
-from evatui.control.operator import CommandFailed
+from evatui.control.failing import CommandFailed
 from evatui.control.snapshot import CapabilityRow, GenerationRow
 
 if TYPE_CHECKING:

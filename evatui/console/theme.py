@@ -14,7 +14,7 @@ from textual.theme import BUILTIN_THEMES, Theme
 
 from evatui.console.view.ink import Ink
 from evatui.console.view.words import Look
-from evatui.control.operator import CommandFailed
+from evatui.control.failing import CommandFailed
 
 if TYPE_CHECKING:
     from textual.widget import Widget

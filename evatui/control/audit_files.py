@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evatui.control.operator import CommandFailed
+from evatui.control.failing import CommandFailed
 from evatui.control.params import Params, read_short
 from evatui.kernel.model.clock import rfc3339
 from evatui.kernel.model.errors import ErrorKind

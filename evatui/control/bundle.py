@@ -10,7 +10,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from evatui.control.operator import CommandFailed
+from evatui.control.failing import CommandFailed
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.workspace.bundled import bundled_workspace

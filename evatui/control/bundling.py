@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from evatui.control.operator import CommandFailed, Operator
+from evatui.control.failing import CommandFailed
+from evatui.control.operator import Operator
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.text import clean_line
 from evatui.kernel.records.redact import REDACTED, is_secret_key, redact

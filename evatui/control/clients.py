@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from evatui.control.client_prompts import described
 from evatui.control.client_sessions import ClientSessions
-from evatui.control.operator import CommandFailed
+from evatui.control.failing import CommandFailed
 from evatui.control.params import Params, read_needed, read_number, read_text
 from evatui.control.skill_context import ToldRevision, told_to_agents
 from evatui.extensions.prompts.context import joined

@@ -16,9 +16,10 @@ from evatui.control.client_sessions import ClientSessions, on_line
 from evatui.control.clients import Clients
 from evatui.control.commands import COMMANDS, is_followed
 from evatui.control.devices import Devices
+from evatui.control.failing import CommandFailed
 from evatui.control.following import following
 from evatui.control.naming import known, meant_by_call, suggestion
-from evatui.control.operator import CommandFailed, OnProgress, lost
+from evatui.control.operator import OnProgress, lost
 from evatui.control.orders import orders
 from evatui.control.outside import outside
 from evatui.control.params import (

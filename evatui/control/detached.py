@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import IO
 
-from evatui.control.operator import CommandFailed
+from evatui.control.failing import CommandFailed
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.text import clean_line
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from evatui.control.device_rows import device_row, lease_json
-from evatui.control.operator import CommandFailed
+from evatui.control.failing import CommandFailed
 from evatui.hardware.device import Device
 from evatui.hardware.fix import holder_fix
 from evatui.hardware.hardware import Hardware

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
-from evatui.control.operator import CommandFailed
+from evatui.control.failing import CommandFailed
 from evatui.control.params import Params, read_flag, read_number
 from evatui.hardware.device import Device
 from evatui.hardware.frame_log import FrameLog

@@ -9,7 +9,7 @@ from typing import Any
 from evatui.control.device_claims import claimed, planned, released, scripted
 from evatui.control.device_monitor import logged, monitored
 from evatui.control.device_rows import device_whole, devices_listed
-from evatui.control.operator import CommandFailed
+from evatui.control.failing import CommandFailed
 from evatui.control.params import Params, read_flag, read_needed, read_request_id, read_text
 from evatui.hardware.device import Device
 from evatui.kernel.model.call import Actor

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from evatui.control.operator import CommandFailed
+from evatui.control.failing import CommandFailed
 from evatui.kernel.model.errors import ErrorKind, Origin
 
 __all__ = ["Exit", "exit_for"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evatui.control.operator import CommandFailed
+from evatui.control.failing import CommandFailed
 from evatui.kernel.admission.codes import CODES, explain
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.text import clean_line

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from evatui.control.failing import CommandFailed
 from evatui.control.naming import known
-from evatui.control.operator import CommandFailed
 from evatui.control.refusals import rejection_rows
 from evatui.control.snapshot import RejectionRow
 from evatui.control.waiting import waiting

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from evatui.control.desk import Desk
-from evatui.control.operator import CommandFailed
+from evatui.control.failing import CommandFailed
 from evatui.control.restarting import restart
 from evatui.control.server import Server
 from evatui.control.snapshot import Indicator

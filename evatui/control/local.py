@@ -10,8 +10,9 @@ from concurrent.futures import CancelledError
 from typing import Any
 
 from evatui.control.commands import COMMANDS, is_followed, is_tied
+from evatui.control.failing import CommandFailed
 from evatui.control.kernel import Kernel
-from evatui.control.operator import CommandFailed, OnProgress, lost, refuse_if_readonly
+from evatui.control.operator import OnProgress, lost, refuse_if_readonly
 from evatui.control.snapshot import ConsoleSnapshot, Cursor
 from evatui.kernel.model.call import Actor
 from evatui.kernel.model.errors import ErrorKind

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from evatui.control.operator import CommandFailed
+from evatui.control.failing import CommandFailed
 from evatui.kernel.model.errors import ErrorKind
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from itertools import islice
 
-from evatui.control.operator import CommandFailed
+from evatui.control.failing import CommandFailed
 from evatui.control.params import Params, read_ids, read_needed, read_text
 from evatui.kernel.model.call import CallerType, CallReport, CallRequest
 from evatui.kernel.model.errors import ErrorKind

@@ -14,8 +14,9 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
+from evatui.control.failing import CommandFailed
 from evatui.control.layouts import layout_of
-from evatui.control.operator import CommandFailed, Operator
+from evatui.control.operator import Operator
 from evatui.kernel.model.call import Actor, CallerType
 from evatui.kernel.model.clock import STILL_CLOCK, SYSTEM_CLOCK, Clock
 from evatui.kernel.model.errors import CallFailed, ErrorKind

@@ -13,7 +13,7 @@ from evatui.kernel.model.progress import Progress
 if TYPE_CHECKING:
     from evatui.control.snapshot import ConsoleSnapshot, Cursor
 
-__all__ = ["CommandFailed", "OnProgress", "Operator", "lost", "refuse_if_readonly"]
+__all__ = ["OnProgress", "Operator", "lost", "refuse_if_readonly"]
 
 OnProgress = Callable[[Progress], None]
 """Gets the newest report of a call that runs. Must be cheap, must not raise."""

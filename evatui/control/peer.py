@@ -11,7 +11,7 @@ import orjson
 
 from evatui.control.commands import COMMANDS, Command, is_followed
 from evatui.control.desk import Desk
-from evatui.control.operator import CommandFailed
+from evatui.control.failing import CommandFailed
 from evatui.control.outbox import Outbox
 from evatui.control.snapshot import Cursor
 from evatui.control.wire import MAX_REQUEST

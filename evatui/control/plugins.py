@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from evatui.control.operator import CommandFailed
+from evatui.control.failing import CommandFailed
 from evatui.control.params import Params, read_needed
 from evatui.control.plugin_rows import listed_plugins
 from evatui.extensions.plugins.catalogue import PluginCatalogue

@@ -9,9 +9,9 @@ from typing import Any
 from evatui.control.answers import inspected, listed
 from evatui.control.devices import Devices
 from evatui.control.explained_refusals import explained
+from evatui.control.failing import CommandFailed
 from evatui.control.graph import graphed
 from evatui.control.naming import known
-from evatui.control.operator import CommandFailed
 from evatui.control.params import Params, read_needed, read_text
 from evatui.control.past import past
 from evatui.control.plugins import PluginQueries

@@ -8,7 +8,8 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from evatui.control.operator import CommandFailed, OnProgress, refuse_if_readonly
+from evatui.control.failing import CommandFailed
+from evatui.control.operator import OnProgress, refuse_if_readonly
 from evatui.control.remote import RemoteOperator
 from evatui.control.snapshot import ConsoleSnapshot, Cursor, RuntimeInfo
 from evatui.kernel.workspace.lock import Holder

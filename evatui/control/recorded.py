@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from evatui.control.audit_files import read_filter, searched
-from evatui.control.operator import CommandFailed
+from evatui.control.failing import CommandFailed
 from evatui.control.params import Params, read_number, read_text
 from evatui.kernel.model.call import Actor
 from evatui.kernel.model.errors import CallFailed, ErrorKind

@@ -11,7 +11,8 @@ from typing import Any
 import orjson
 
 from evatui.control.commands import is_tied
-from evatui.control.operator import CommandFailed, OnProgress, lost, refuse_if_readonly
+from evatui.control.failing import CommandFailed
+from evatui.control.operator import OnProgress, lost, refuse_if_readonly
 from evatui.control.snapshot import ConsoleSnapshot, Cursor
 from evatui.control.stream import dial
 from evatui.control.wire import MAX_ANSWER, MAX_REQUEST, encode, read

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from evatui.control.bundle import bundled_workspace
-from evatui.control.operator import CommandFailed
+from evatui.control.failing import CommandFailed
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.text import clean_line
 

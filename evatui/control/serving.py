@@ -12,10 +12,10 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from evatui.control.exits import Exit
+from evatui.control.failing import CommandFailed
 from evatui.control.layouts import layout_of
 from evatui.control.metering import serve_metrics
 from evatui.control.opening import start_kernel
-from evatui.control.operator import CommandFailed
 
 if TYPE_CHECKING:
     from evatui.control.kernel import Kernel

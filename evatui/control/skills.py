@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
+from evatui.control.failing import CommandFailed
 from evatui.control.lua_skills import lua_skill_of, lua_skills
-from evatui.control.operator import CommandFailed
 from evatui.control.params import Params, read_needed
 from evatui.control.skill_context import told_to_agents
 from evatui.control.skill_rows import listed, shown, skill_json

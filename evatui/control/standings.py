@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evatui.control.operator import CommandFailed
+from evatui.control.failing import CommandFailed
 from evatui.control.snapshot import Indicator
 from evatui.kernel.model.errors import ErrorKind
 

@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from evatui.control.operator import CommandFailed
+from evatui.control.failing import CommandFailed
 from evatui.control.params import Params, read_flag, read_needed, read_number, read_text
 from evatui.kernel.model.call import Actor
 from evatui.kernel.model.errors import ErrorKind

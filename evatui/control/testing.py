@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+from evatui.control.failing import CommandFailed
 from evatui.control.naming import known
-from evatui.control.operator import CommandFailed
 from evatui.control.params import Params, read_needed
 from evatui.kernel.admission.examples import Example, mismatch
 from evatui.kernel.admission.verdict import Candidate

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from pathlib import Path
 
-from evatui.control.operator import CommandFailed
+from evatui.control.failing import CommandFailed
 from evatui.kernel.admission.verdict import Candidate
 from evatui.kernel.lua.worker.facts import sandbox_facts
 from evatui.kernel.model.clock import SYSTEM_CLOCK

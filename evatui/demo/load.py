@@ -6,7 +6,8 @@ import asyncio
 import time
 from itertools import count
 
-from evatui.control.operator import CommandFailed, Operator
+from evatui.control.failing import CommandFailed
+from evatui.control.operator import Operator
 from evatui.demo.edits import TESTER
 from evatui.demo.tally import Tally
 

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from evatui.control.detached import start_detached
+from evatui.control.failing import CommandFailed
 from evatui.control.opening import OpenMode, open_workspace
-from evatui.control.operator import CommandFailed, OnProgress
+from evatui.control.operator import OnProgress
 from evatui.control.remote import RemoteOperator
 from evatui.kernel.model.call import Actor
 from evatui.kernel.model.errors import ErrorKind

@@ -10,7 +10,7 @@ import ipaddress
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evatui.control.operator import CommandFailed
+from evatui.control.failing import CommandFailed
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.text import clean_line
 

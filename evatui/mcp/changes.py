@@ -13,7 +13,7 @@ import weakref
 from mcp.server.connection import Connection
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, PromptsListChanged, ToolsListChanged
 
-from evatui.control.operator import CommandFailed
+from evatui.control.failing import CommandFailed
 from evatui.mcp.asking import Client
 from evatui.mcp.tools import Listed, Lists
 

@@ -17,7 +17,7 @@ from mcp.types import (
     TextContent,
 )
 
-from evatui.control.operator import CommandFailed
+from evatui.control.failing import CommandFailed
 from evatui.kernel.model.errors import ErrorKind
 from evatui.mcp.asking import Runs, asked
 from evatui.mcp.context import Context, WhoAsks

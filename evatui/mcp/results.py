@@ -15,7 +15,7 @@ from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import TypeAdapter, ValidationError
 
 from evatui import __version__
-from evatui.control.operator import CommandFailed
+from evatui.control.failing import CommandFailed
 from evatui.kernel.model.errors import HANDLER_KINDS, ErrorKind, Origin
 from evatui.kernel.model.text import clean
 

@@ -29,7 +29,8 @@ from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 from evatui import __version__
-from evatui.control.operator import CommandFailed, OnProgress
+from evatui.control.failing import CommandFailed
+from evatui.control.operator import OnProgress
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.ids import new_id
 from evatui.kernel.model.progress import Progress

@@ -9,11 +9,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from evatui.control.failing import CommandFailed
 from evatui.control.kernel import Kernel
 from evatui.control.layouts import layout_of
 from evatui.control.local import LocalOperator
 from evatui.control.opening import operator_actor
-from evatui.control.operator import CommandFailed, OnProgress, Operator
+from evatui.control.operator import OnProgress, Operator
 from evatui.kernel.model.call import CallerType
 from evatui.mcp.asking import Runs
 from evatui.mcp.attached import Attached

@@ -8,7 +8,7 @@ import secrets
 import stat
 from pathlib import Path
 
-from evatui.control.operator import CommandFailed
+from evatui.control.failing import CommandFailed
 from evatui.kernel.model.errors import ErrorKind
 
 __all__ = ["local_token", "token_file"]

@@ -8,7 +8,7 @@ from typing import Any
 
 from mcp.server.auth.provider import AccessToken, TokenVerifier
 
-from evatui.control.operator import CommandFailed
+from evatui.control.failing import CommandFailed
 from evatui.mcp.asking import Runs
 
 __all__ = ["LOCAL", "SCOPE", "Unreachable", "Verifier"]

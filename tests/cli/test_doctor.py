@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from evatui.cli.terminal import check_terminal, terminal
-from evatui.control.operator import CommandFailed
+from evatui.control.failing import CommandFailed
 from evatui.kernel.model.errors import ErrorKind
 from tests.cli.fake import Eva
 

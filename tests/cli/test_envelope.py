@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evatui.control.exits import exit_for
-from evatui.control.operator import CommandFailed
+from evatui.control.failing import CommandFailed
 from evatui.kernel.model.errors import ErrorKind
 from tests.cli.fake import CALLED, CAPABILITIES, Eva, plan, refused
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from evatui.control.failing import CommandFailed
 from evatui.control.opening import OpenMode
-from evatui.control.operator import CommandFailed
 from evatui.kernel.model.errors import ErrorKind
 from tests.cli.fake import CALLED, CAPABILITIES, Eva, plan
 

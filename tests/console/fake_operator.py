@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from evatui.control.operator import CommandFailed, OnProgress, refuse_if_readonly
+from evatui.control.failing import CommandFailed
+from evatui.control.operator import OnProgress, refuse_if_readonly
 from evatui.control.snapshot import ConsoleSnapshot, Cursor
 
 Answer = Mapping[str, Any] | CommandFailed

@@ -11,7 +11,8 @@ from evatui.console.view.actions import ACTIONS, Actions, View
 from evatui.console.view.typed import understood
 from evatui.console.widgets.row_list import RowList
 from evatui.control.commands import COMMANDS, Danger
-from evatui.control.operator import CommandFailed, Operator
+from evatui.control.failing import CommandFailed
+from evatui.control.operator import Operator
 from tests.console.conftest import OpenConsole
 from tests.support.pilots import press, still
 

@@ -15,7 +15,7 @@ from evatui.console.screens.page import Page
 from evatui.console.screens.typed import Typed
 from evatui.console.view.actions import View
 from evatui.console.widgets.row_list import RowList
-from evatui.control.operator import CommandFailed
+from evatui.control.failing import CommandFailed
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.lifecycle import State
 from tests.console.conftest import OpenConsole

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evatui.console.screens.confirm import Confirm
-from evatui.control.operator import CommandFailed
+from evatui.control.failing import CommandFailed
 from evatui.kernel.model.errors import ErrorKind
 from tests.console.conftest import OpenConsole
 

@@ -11,7 +11,7 @@ from evatui.console.screens.call import CallForm
 from evatui.console.screens.choose import Choose
 from evatui.console.screens.name import Name
 from evatui.console.widgets.editor import PlainEditor
-from evatui.control.operator import CommandFailed
+from evatui.control.failing import CommandFailed
 from evatui.kernel.model.errors import ErrorKind
 from tests.console.conftest import Console, OpenConsole
 

@@ -12,7 +12,7 @@ from evatui.console.view.actions import View
 from evatui.console.view.code_diff import MAX_ROWS, SIDE_BY_SIDE, diff_rows, shown
 from evatui.console.view.comparison import compared_lines, refused_lines
 from evatui.console.view.ink import Ink, measure, plain
-from evatui.control.operator import CommandFailed
+from evatui.control.failing import CommandFailed
 from evatui.kernel.model.errors import ErrorKind
 from tests.console.conftest import OpenConsole
 from tests.console.scene import field

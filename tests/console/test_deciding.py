@@ -16,7 +16,7 @@ from evatui.console.view.unserved import rejected_rows
 from evatui.console.view.waiting import held_card
 from evatui.console.view.words import Look
 from evatui.control.deciding import IdleRow, TrustInfo
-from evatui.control.operator import CommandFailed
+from evatui.control.failing import CommandFailed
 from evatui.control.snapshot import ConsoleSnapshot
 from evatui.kernel.model.errors import ErrorKind
 from tests.console.conftest import OpenConsole

@@ -11,7 +11,7 @@ from evatui.console.view.devices import device_preview, device_row, devices_in, 
 from evatui.console.view.ink import plain
 from evatui.console.view.monitor import Monitor, monitor_lines
 from evatui.console.view.words import Look
-from evatui.control.operator import CommandFailed
+from evatui.control.failing import CommandFailed
 from evatui.kernel.model.errors import ErrorKind
 from tests.console.conftest import OpenConsole
 from tests.console.scene import at, reload_events, scene

@@ -10,7 +10,7 @@ from textual.widgets import Input
 from evatui.control.adapter_rows import AdapterRow, ServerRow, ToolRow
 from evatui.control.client_sessions import ClientRow
 from evatui.control.extensions import Extensions, PluginRow, RefusedRow
-from evatui.control.operator import CommandFailed
+from evatui.control.failing import CommandFailed
 from evatui.control.snapshot import AuditRow, Beside, CallRow, CapabilityRow, ConsoleSnapshot, Indicator, RejectionRow
 from evatui.kernel.model.call import Actor, CallerType
 from evatui.kernel.model.errors import ErrorKind

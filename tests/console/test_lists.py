@@ -5,7 +5,7 @@ from __future__ import annotations
 from evatui.console.view.actions import View
 from evatui.console.view.related import jumps
 from evatui.console.view.timeline import Timeline
-from evatui.control.operator import CommandFailed
+from evatui.control.failing import CommandFailed
 from evatui.kernel.model.errors import ErrorKind
 from tests.console.conftest import OpenConsole
 from tests.console.scene import at, calls, record, reload_events, scene

@@ -12,7 +12,7 @@ from evatui.console.view.ink import plain
 from evatui.console.view.leaving import what_stops
 from evatui.console.view.words import Look
 from evatui.control.client_sessions import ClientRow
-from evatui.control.operator import CommandFailed
+from evatui.control.failing import CommandFailed
 from evatui.control.snapshot import ConsoleSnapshot, Cursor
 from evatui.kernel.model.errors import ErrorKind
 from tests.console.conftest import Console, OpenConsole

@@ -15,8 +15,9 @@ from evatui.console.app import ConsoleApp
 from evatui.console.screens import dialog as dialogs
 from evatui.console.view.ink import plain
 from evatui.console.widgets.lines import Lines
+from evatui.control.failing import CommandFailed
 from evatui.control.opening import OpenMode, open_workspace
-from evatui.control.operator import CommandFailed, Operator
+from evatui.control.operator import Operator
 from evatui.kernel.model.call import Actor, CallerType
 from evatui.kernel.workspace.home import OperatorHome
 from tests.support.pilots import press

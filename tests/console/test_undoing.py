@@ -17,7 +17,7 @@ from evatui.console.view.outcome import outcome
 from evatui.console.view.sent import Sent
 from evatui.console.view.session import Session
 from evatui.console.view.undo import Undo, undo_of
-from evatui.control.operator import CommandFailed
+from evatui.control.failing import CommandFailed
 from evatui.control.snapshot import AuditRow
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.lifecycle import State

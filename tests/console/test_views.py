@@ -36,7 +36,7 @@ from evatui.console.view.table import Query, head, lay_out, shown_columns
 from evatui.console.view.unserved import REJECTED_COLUMNS, rejected_rows
 from evatui.console.view.words import Look, clock, duration
 from evatui.control.deciding import PermissionRow
-from evatui.control.operator import CommandFailed
+from evatui.control.failing import CommandFailed
 from evatui.control.snapshot import Beside, Indicator
 from evatui.kernel.model.diagnostic import Diagnostic, Reason, Span
 from evatui.kernel.model.errors import ErrorKind

@@ -7,8 +7,9 @@ import contextlib
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+from evatui.control.failing import CommandFailed
 from evatui.control.opening import OpenMode, open_workspace
-from evatui.control.operator import CommandFailed, Operator
+from evatui.control.operator import Operator
 from evatui.control.snapshot import Cursor
 from evatui.kernel.model.call import Actor, CallerType
 

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from evatui.control.failing import CommandFailed
 from evatui.control.local import LocalOperator
-from evatui.control.operator import CommandFailed, Operator
+from evatui.control.operator import Operator
 from evatui.control.snapshot import Cursor
 from evatui.kernel.model.call import Actor, CallerType
 from evatui.kernel.model.errors import ErrorKind

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from evatui.control.failing import CommandFailed
 from evatui.control.local import LocalOperator
-from evatui.control.operator import CommandFailed, Operator
+from evatui.control.operator import Operator
 from evatui.control.snapshot import CallRow, Cursor
 from evatui.kernel.model.errors import ErrorKind
 from tests.control.crowd import ANN

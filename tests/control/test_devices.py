@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from evatui.control.failing import CommandFailed
 from evatui.control.opening import OpenMode
-from evatui.control.operator import CommandFailed, Operator
+from evatui.control.operator import Operator
 from evatui.control.snapshot import Cursor
 from evatui.kernel.model.errors import ErrorKind
 from tests.control.crowd import ANN, opened

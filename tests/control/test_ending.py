@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from evatui.control.failing import CommandFailed
 from evatui.control.local import LocalOperator
 from evatui.control.opening import OpenMode
-from evatui.control.operator import CommandFailed
 from evatui.kernel.model.errors import ErrorKind
 from tests.control.conftest import SPIN
 from tests.control.crowd import opened

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from evatui.control.commands import COMMANDS
-from evatui.control.operator import CommandFailed, Operator
+from evatui.control.failing import CommandFailed
+from evatui.control.operator import Operator
 from evatui.kernel.model.errors import ErrorKind
 
 GUARDED = sorted(name for name, command in COMMANDS.items() if command.guarded)

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
+from evatui.control.failing import CommandFailed
 from evatui.control.local import LocalOperator
 from evatui.control.opening import OpenMode, open_workspace
-from evatui.control.operator import CommandFailed
 from evatui.control.wire import MAX_REQUEST
 from evatui.kernel.model.call import Actor, CallerType
 from evatui.kernel.model.errors import ErrorKind

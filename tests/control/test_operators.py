@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 from evatui.control.commands import COMMANDS
+from evatui.control.failing import CommandFailed
 from evatui.control.local import LocalOperator
 from evatui.control.opening import OpenMode
-from evatui.control.operator import CommandFailed, Operator
+from evatui.control.operator import Operator
 from evatui.control.snapshot import CapabilityRow, ConsoleSnapshot, Cursor
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.lifecycle import State

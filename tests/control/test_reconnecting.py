@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from evatui.control.failing import CommandFailed
 from evatui.control.local import LocalOperator
 from evatui.control.opening import OpenMode, open_workspace
-from evatui.control.operator import CommandFailed, Operator
+from evatui.control.operator import Operator
 from evatui.control.reconnecting import ReconnectingOperator
 from evatui.control.snapshot import ConsoleSnapshot, Cursor
 from evatui.kernel.model.errors import ErrorKind

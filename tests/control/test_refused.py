@@ -10,8 +10,8 @@ import threading
 
 import pytest
 
+from evatui.control.failing import CommandFailed
 from evatui.control.local import LocalOperator
-from evatui.control.operator import CommandFailed
 from evatui.control.remote import RemoteOperator, connect
 from evatui.control.stream import dial
 from evatui.control.wire import MAX_ANSWER

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from evatui.control.failing import CommandFailed
 from evatui.control.local import LocalOperator
 from evatui.control.opening import OpenMode
-from evatui.control.operator import CommandFailed
 from evatui.control.snapshot import Cursor
 from evatui.mcp.serving import accompany
 from tests.control.crowd import opened

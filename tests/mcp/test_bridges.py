@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from evatui.control.detached import start_detached
+from evatui.control.failing import CommandFailed
 from evatui.control.local import LocalOperator
 from evatui.control.opening import OpenMode
-from evatui.control.operator import CommandFailed, Operator
+from evatui.control.operator import Operator
 from evatui.control.standings import restarting
 from evatui.kernel.model.errors import ErrorKind
 from tests.control.crowd import ANN, opened

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from evatui.control.operator import CommandFailed
+from evatui.control.failing import CommandFailed
 from evatui.control.remote import RemoteOperator
 from evatui.mcp.connection import Connection
 from tests.mcp.house import OLD, TOKENS, House, housed, modern

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from evatui.control.operator import CommandFailed
+from evatui.control.failing import CommandFailed
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.workspace.settings import McpServerSettings
 from evatui.mcp.attached import Attached

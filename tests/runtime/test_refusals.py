@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from evatui.control.explained_refusals import explained
-from evatui.control.operator import CommandFailed
+from evatui.control.failing import CommandFailed
 from evatui.control.refusals import rejection_rows
 from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.registry.text_diff import MAX_LINES

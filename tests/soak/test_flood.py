@@ -18,8 +18,9 @@ from evatui.console.app import ConsoleApp
 from evatui.console.screens.device import DeviceScreen
 from evatui.console.settings import Settings
 from evatui.console.view.actions import View
+from evatui.control.failing import CommandFailed
 from evatui.control.opening import OpenMode
-from evatui.control.operator import CommandFailed, Operator
+from evatui.control.operator import Operator
 from evatui.hardware.simulators.terminal import Terminal
 from tests.control.crowd import opened
 

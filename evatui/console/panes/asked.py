@@ -7,7 +7,7 @@ from typing import Any
 
 from evatui.console.panes.pane import Pane
 from evatui.console.view.ink import EMPTY, Ink, Line, line
-from evatui.control.operator import CommandFailed
+from evatui.control.failing import CommandFailed
 from evatui.control.snapshot import ConsoleSnapshot
 
 __all__ = ["AskedPane"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evatui.console.view.cli import command_line
-from evatui.control.operator import CommandFailed
+from evatui.control.failing import CommandFailed
 
 __all__ = ["Sent"]
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from evatui.control.failing import CommandFailed
 from evatui.control.layouts import layout_of
-from evatui.control.operator import CommandFailed
 from evatui.control.scaffold.parts import Parts, parts_of_new
 from evatui.control.schemas import schema_text
 from evatui.kernel.admission.manifest import guess_id

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+from evatui.control.failing import CommandFailed
 from evatui.control.naming import meant_by_id
-from evatui.control.operator import CommandFailed
 from evatui.control.story.of_capability import of_capability
 from evatui.control.story.of_generation import of_generation
 from evatui.control.story.of_request import of_request
