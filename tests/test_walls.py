@@ -49,14 +49,16 @@ def rooms() -> dict[str, list[str]]:
 
 
 ROOMS = rooms()
+MCP = "mcp|starlette|uvicorn"
 SDK = {"mcp", "mcp_types", "uvicorn", "starlette"}
-"""Of MCP, which takes most of a second to load and picks what a platform has by itself."""
+"""Of MCP, which takes most of a second to load."""
 
 
-def speaks_mcp(module: str) -> bool:
+def speaks(module: str, libraries: str) -> bool:
+    """Does it import one of the ``libraries`` as it opens?"""
     source = ROOT / module.replace(".", "/")
     text = next(path for path in (source / "__init__.py", source.with_suffix(".py")) if path.is_file()).read_text()
-    return re.search(r"^(from|import) (mcp|starlette|uvicorn)\b", text, re.M) is not None
+    return re.search(rf"^(from|import) ({libraries})\b", text, re.M) is not None
 
 
 def loaded_by(*modules: str, masked: tuple[str, ...] = ()) -> set[str]:
@@ -81,7 +83,9 @@ def test_import_linter_finds_every_wall_standing() -> None:
 
 @pytest.mark.parametrize("room", sorted(ROOMS))
 def test_a_room_opens_without_the_modules_that_only_unix_has(room: str) -> None:
-    modules = [module for module in ROOMS[room] if not speaks_mcp(module)]
+    modules = [
+        module for module in ROOMS[room] if not speaks(module, f"{MCP}|serial")
+    ]  # these pick what a platform has
     loaded = loaded_by(*modules, masked=UNIX_ONLY)
     assert set(modules) <= loaded
     assert not loaded & SDK  # where it is spoken it is loaded when somebody speaks it
@@ -114,7 +118,7 @@ def test_a_command_that_asks_a_runtime_loads_no_screen_and_nothing_for_other_com
 
 
 def test_mcp_is_spoken_in_two_rooms_only() -> None:
-    speakers = [module for modules in ROOMS.values() for module in modules if speaks_mcp(module)]
+    speakers = [module for modules in ROOMS.values() for module in modules if speaks(module, MCP)]
     assert {name.rpartition(".")[0] if "adapters.mcp" not in name else "evatui.adapters" for name in speakers} <= {
         "evatui.mcp",
         "evatui.adapters",
@@ -127,6 +131,6 @@ def test_the_model_knows_no_io() -> None:
 
 
 def test_the_first_frame_waits_for_nothing_that_it_does_not_show() -> None:
-    loaded = loaded_by("evatui.console.main", "evatui.console.app", "evatui.console.launch")
+    loaded = loaded_by("evatui.__main__", "evatui.console.app", "evatui.console.launch")
     later = {*HEAVY, "yaml", "watchfiles", "orjson", "evatui.control.snapshot"} - {"textual"}
     assert loaded & later == set()

@@ -76,7 +76,7 @@ async def _found(settings: Settings) -> dict[str, Any]:
 def _picture(settings: Settings, root: Path) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "console.svg"
-        words = [sys.executable, "-m", "evatui.console.main", str(root), "--screenshot", str(file)]
+        words = [sys.executable, "-m", "evatui", str(root), "--screenshot", str(file)]
         if settings.state_dir is not None:
             words += ["--state-dir", str(settings.state_dir)]
         try:

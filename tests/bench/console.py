@@ -150,7 +150,7 @@ async def _filter(rounds: int) -> Section:
 
 async def _idle() -> Section:
     def written() -> int:
-        with _workspace() as root, _terminal("-m", "evatui.console.main", str(root), shows="greet") as terminal:
+        with _workspace() as root, _terminal("-m", "evatui", str(root), shows="greet") as terminal:
             while terminal.read(3.0):  # what is lit from the start fades
                 pass
             end, count = time.monotonic() + _IDLE_SECONDS, 0

@@ -15,7 +15,7 @@ __all__ = ["measure"]
 
 _ROOT = Path(__file__).parents[2]
 _IMPORT = "import sys, textual.app; sys.stdout.write('im' + 'ported'); sys.stdout.flush(); sys.stdin.read()"
-_CONSOLE = "import sys; from evatui.console.main import main; sys.exit(main())"
+_CONSOLE = "import sys; from evatui.__main__ import main; sys.exit(main())"
 _FIRST_FRAME = b"loading"
 
 

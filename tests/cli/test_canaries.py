@@ -185,7 +185,7 @@ def test_broken_settings_do_not_tell_what_stands_there(
 
 
 def test_no_screen_shows_a_canary(workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from evatui.console.main import main
+    from evatui.__main__ import main
 
     kernel = start_kernel(layout_of(workspace, None), writes=True, listens=False, home=operator_home())
     break_all(workspace)

@@ -225,16 +225,28 @@ class Interrupts:
             sys.argv.pop()
             os.kill(os.getpid(), signal.SIGINT)
 sys.meta_path.insert(0, Interrupts())
-from evatui.cli.main import main
+from evatui.{door} import main
 main()
 """
+
+
+def interrupted(door: str, *words: str) -> subprocess.CompletedProcess[str]:
+    """What comes of an interrupt while the last of the words is imported."""
+    program = [sys.executable, "-c", INTERRUPTED.format(door=door), *words]
+    return subprocess.run(program, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no process is interrupted like that")
+@pytest.mark.parametrize("module", ["evatui.console.theme", "evatui.console.app"])
+def test_an_interrupt_before_the_console_is_imported_is_one_line(module: str, tmp_path: Path) -> None:
+    done = interrupted("__main__", "--screenshot", str(tmp_path / "picture.svg"), module)
+    assert (done.returncode, done.stdout, done.stderr) == (5, "", "error: interrupted\n")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no process is interrupted like that")
 @pytest.mark.parametrize(("output", "module"), [("json", "click"), ("text", "asyncio")])
 def test_an_interrupt_before_all_is_imported_is_one_line_too(output: str, module: str) -> None:
-    words = [sys.executable, "-c", INTERRUPTED, "explain", "EVA-204", "-o", output, module]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    done = interrupted("cli.main", "explain", "EVA-204", "-o", output, module)
     if output == "json":
         assert json.loads(done.stdout)["error"]["kind"] == "Cancelled"
     assert (done.returncode, done.stderr) == (5, "" if output == "json" else "error: interrupted\n")

@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from evatui.console.main import main
+from evatui.__main__ import main
 from tests.cli.real import holding
 from tests.console.terminal import ALTERNATE_OFF, ROOT, Terminal
 
 
 def evatui(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "evatui.console.main", *arguments],
+        [sys.executable, "-m", "evatui", *arguments],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -87,14 +87,14 @@ def test_attaching_where_nothing_runs_is_unavailable(workspace: Path, tmp_path: 
 
 @pytest.fixture
 def terminal(workspace: Path) -> Iterator[Terminal]:
-    terminal = Terminal("-m", "evatui.console.main", str(workspace))
+    terminal = Terminal("-m", "evatui", str(workspace))
     yield terminal
     terminal.close()
 
 
 def test_a_second_console_names_the_holder_and_leaves_a_plain_terminal(workspace: Path) -> None:
     with holding(workspace):
-        second = Terminal("-m", "evatui.console.main", str(workspace))
+        second = Terminal("-m", "evatui", str(workspace))
         try:
             second.read_until("Attach?")
             second.read_until(str(os.getpid()))
@@ -109,7 +109,7 @@ def test_a_second_console_names_the_holder_and_leaves_a_plain_terminal(workspace
 
 def test_an_attached_console_sees_the_same_and_ends_nothing(workspace: Path) -> None:
     with holding(workspace) as kernel:
-        attached = Terminal("-m", "evatui.console.main", str(workspace), "--attach")
+        attached = Terminal("-m", "evatui", str(workspace), "--attach")
         try:
             attached.read_until(f"attached pid {os.getpid()}")
             attached.read_until("echo")
@@ -151,7 +151,7 @@ def editor(tmp_path: Path) -> Path:
 
 
 def test_the_editor_gets_the_terminal_and_gives_it_back(workspace: Path, editor: Path) -> None:
-    terminal = Terminal("-m", "evatui.console.main", str(workspace), env={"EDITOR": f"{editor} -w", "VISUAL": ""})
+    terminal = Terminal("-m", "evatui", str(workspace), env={"EDITOR": f"{editor} -w", "VISUAL": ""})
     try:
         terminal.read_until("● live")
         terminal.type(b"e")
@@ -168,7 +168,7 @@ def test_the_editor_gets_the_terminal_and_gives_it_back(workspace: Path, editor:
 
 def test_an_editor_that_is_not_there_is_said_and_the_console_goes_on(workspace: Path) -> None:
     env = {"EDITOR": "no-such-editor", "VISUAL": ""}
-    terminal = Terminal("-m", "evatui.console.main", str(workspace), env=env)
+    terminal = Terminal("-m", "evatui", str(workspace), env=env)
     try:
         terminal.read_until("● live")
         terminal.type(b"e")
@@ -182,7 +182,7 @@ def test_an_editor_that_is_not_there_is_said_and_the_console_goes_on(workspace: 
 
 
 def test_leaving_ends_an_editor_that_is_open(workspace: Path, editor: Path) -> None:
-    terminal = Terminal("-m", "evatui.console.main", str(workspace), env={"EDITOR": str(editor), "VISUAL": ""})
+    terminal = Terminal("-m", "evatui", str(workspace), env={"EDITOR": str(editor), "VISUAL": ""})
     try:
         terminal.read_until("● live")
         terminal.type(b"e")

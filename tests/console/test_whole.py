@@ -17,7 +17,7 @@ from tests.console.terminal import ALTERNATE_OFF, ROOT, Terminal
 from tests.support.programs import EVA
 from tests.support.workspaces import GREETER, SCRIPT, save, tool, write
 
-EVATUI = ("-c", "from evatui.console.main import main; main()")
+EVATUI = ("-c", "from evatui.__main__ import main; main()")
 SPIN = "function invoke(ctx, request) while true do end end"
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from evatui.console.main import main
+from evatui.__main__ import main
 from evatui.console.view.action import View
 from evatui.console.view.ink import plain
 from evatui.console.view.words import Look
@@ -46,7 +46,7 @@ def test_the_whole_tour_plays_without_a_terminal_loses_no_call_and_leaves_nothin
     temporary.mkdir()
     env = {name: value for name, value in os.environ.items() if not name.startswith(("EVA_", "XDG_"))}
     done = subprocess.run(
-        [sys.executable, "-m", "evatui.console.main", "--demo", "--pace", "0", "--size", "80x24"],
+        [sys.executable, "-m", "evatui", "--demo", "--pace", "0", "--size", "80x24"],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

@@ -22,7 +22,7 @@ from tests.support.workspaces import GREETER, tool, write
 __all__ = ["SIGNALS", "Left", "Place", "leave"]
 
 SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
-_EVATUI = ("-c", "from evatui.console.main import main; main()")
+_EVATUI = ("-c", "from evatui.__main__ import main; main()")
 _SPIN = "function invoke(ctx, request) while true do end end"
 _TOKEN = "EVATUI_SOAK"
 

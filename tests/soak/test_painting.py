@@ -26,7 +26,7 @@ _AT_ONCE = 1_000
 def test_thirty_seconds_without_an_event_are_thirty_seconds_without_a_byte(tmp_path: Path) -> None:
     write(tmp_path / "ws", GREETER)
     home = {"EVA_CONFIG_DIR": str(tmp_path / "home"), "COLORTERM": "truecolor"}
-    terminal = Terminal("-m", "evatui.console.main", str(tmp_path / "ws"), env=home)
+    terminal = Terminal("-m", "evatui", str(tmp_path / "ws"), env=home)
     try:
         terminal.read_until("greet")
         until_quiet(terminal, 3.0)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from evatui.cli.early import at_work, until_at_work
 from evatui.console.view.actions import VIEWS, View
 from evatui.console.view.words import Look
 
@@ -37,6 +38,7 @@ class _Size(click.ParamType[tuple[int, int]]):
 
 def main() -> None:
     """The entry point; never returns."""
+    until_at_work()
     try:
         code = _command.main(standalone_mode=False)
     except click.UsageError as problem:
@@ -107,6 +109,7 @@ def _command(
             raise click.UsageError("--demo has a workspace, a runtime and an order of its own")
         from evatui.demo.playing import play
 
+        at_work()
         return play(pace=pace, size=size, look=Look(ascii=ascii), theme=theme, mouse=not no_mouse)
     from evatui.console.app import ConsoleApp
     from evatui.console.settings import Settings, load_keymap, load_settings, save_settings
@@ -139,9 +142,11 @@ def _command(
     if screenshot is not None:
         from evatui.console.screenshot import take_screenshot
 
+        at_work()
         return take_screenshot(app, screenshot, size)
     from evatui.console.launch import launch
 
+    at_work()
     try:
         return launch(app, mouse=not no_mouse, strays=home / "strays.txt")
     finally:
