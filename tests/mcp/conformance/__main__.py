@@ -21,28 +21,38 @@ _HERE = Path(__file__).parent
 _ERAS = ("2025-11-25", "2026-07-28")
 _TOKEN = "token-of-the-harness"
 _CHANGER, _CHANGE = "test_trigger_tool_change", "/test/change"
+_PROMPTER, _PROMPTS = "test_trigger_prompt_change", "/test/prompts"
+_POLICY = "capabilities/policies/all.yaml"
 
 
 def pack() -> dict[str, str]:
     """The workspace that the harness asks for."""
     root = _HERE / "pack"
     files = {path.relative_to(root).as_posix(): path.read_text() for path in root.rglob("*") if path.is_file()}
-    policy = f"version: 1\ngrants: [{{match: {{ids: [{_CHANGER}]}}, events: {{emit: [{_CHANGE}]}}}}]\n"
-    policy += 'mcp_server:\n  tools: {allow: ["*"]}\n' + principals({"ann": _TOKEN})
+    grants = ", ".join(
+        f"{{match: {{ids: [{who}]}}, events: {{emit: [{what}]}}}}"
+        for who, what in ((_CHANGER, _CHANGE), (_PROMPTER, _PROMPTS))
+    )
+    policy = f"version: 1\ngrants: [{grants}]\n"
+    policy += 'mcp_server:\n  tools: {allow: ["*"]}\n  prompts: []\n'
+    policy += principals({"ann": _TOKEN}).replace('tools: ["*"]', 'tools: ["*"], prompts: ["*"]')
     settings = f"mcp_server: {{bind: '127.0.0.1:0', allowed_origins: ['{ORIGIN}']}}\n"
-    return {**files, "eva.yaml": settings, "capabilities/policies/all.yaml": policy}
+    return {**files, "eva.yaml": settings, _POLICY: policy}
 
 
 def change(house: House, ended: threading.Event) -> None:
-    """Describes a tool anew whenever the handler asks for it."""
+    """Describes a tool anew, or offers a prompt and takes it back, whenever the handler of that asks for it."""
     path, count, seq = f"capabilities/{_CHANGER}.yaml", 0, 0
-    text = (house.root / path).read_text()
+    text, policy = (house.root / path).read_text(), (house.root / _POLICY).read_text()
     while not ended.wait(0.02):
-        found = house.asked("events", topic=_CHANGE, since=seq)
+        found = house.asked("events", topic="/test/**", since=seq)
         seq = found["seq"]
-        if found["events"]:
+        for event in found["events"]:
             count += 1
-            save(house.root, path, text.replace("Has the list", f"Has {count} times the list"))
+            if event["topic"] == _CHANGE:
+                save(house.root, path, text.replace("Has the list", f"Has {count} times the list"))
+            else:
+                save(house.root, _POLICY, policy.replace("prompts: []", f"prompts: [{'context' * (count % 2)}]"))
 
 
 def main() -> int:
