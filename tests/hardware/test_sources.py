@@ -109,6 +109,7 @@ def test_only_windows_subsystem_for_linux_has_to_be_handed_its_devices() -> None
 class Scripted:
     name = "scripted"
     bus = Bus.SERIAL
+    from_memory = False
 
     def __init__(self, *answers: object) -> None:
         self.answers = list(answers)

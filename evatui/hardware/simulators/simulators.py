@@ -31,6 +31,7 @@ class Simulators:
 
     name = "simulators"
     bus = Bus.SIM
+    from_memory = True
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -38,6 +38,7 @@ _USB_PLACE = re.compile(r"/(\d+-\d[\d.]*):\d+\.\d+/")
 class HidDevices:
     name = "hidraw" if sys.platform == "linux" else "hid"
     bus = Bus.HID
+    from_memory = False
 
     def scan(self) -> list[Sighting]:
         library = _library(self.name)

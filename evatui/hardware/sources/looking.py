@@ -1,4 +1,4 @@
-"""A source looks in a thread of its own, so that one that hangs holds up nobody."""
+"""A source that asks the system looks in a thread of its own, so that one that hangs holds up nobody."""
 
 from __future__ import annotations
 
@@ -40,6 +40,8 @@ class Looking:
 
     async def look(self) -> Look:
         """Fails after `DEADLINE_S`; the next look then waits for the same answer."""
+        if self.source.from_memory:
+            return self._scan()
         if self._thread is None:
             self._thread = threading.Thread(target=self._serve, name=f"eva-{self.source.name}", daemon=True)
             self._thread.start()

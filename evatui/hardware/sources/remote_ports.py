@@ -17,6 +17,7 @@ class RemotePorts:
 
     name = "remote"
     bus = Bus.REMOTE
+    from_memory = True
 
     def __init__(self, addresses: Callable[[], Iterable[str]]) -> None:
         self._addresses = addresses

@@ -21,6 +21,7 @@ _MAX_TEXT = 120
 class SerialPorts:
     name = "serial"
     bus = Bus.SERIAL
+    from_memory = False
 
     def scan(self) -> list[Sighting]:
         from serial.tools import list_ports

@@ -12,10 +12,12 @@ __all__ = ["Source"]
 
 
 class Source(Protocol):
-    """``name`` is what people read; all that it sees is on ``bus``."""
+    """``name`` is what people read; all that it sees is on ``bus``. One ``from_memory`` asks nobody outside of the
+    process: its scan waits for nothing."""
 
     name: str
     bus: Bus
+    from_memory: bool
 
     def scan(self) -> list[Sighting]:
         """What is there now. Blocking; opens nothing; may raise whatever its library does."""
