@@ -106,6 +106,18 @@ SECRET = "hunter2hunter2hunter2"
         f"password: !{SECRET} a",
         f"description: [Bearer {SECRET}]",
         f"description: ['https://me:{SECRET}@a.org/b']",
+        f"? [{SECRET}]\n: 1",
+        f"? [\n{SECRET}]\n: 1",
+        f"? {{a: {SECRET}}}\n: 1",
+        f"?\n  - {SECRET}\n: 1",
+        f"?\n- a\n- {SECRET}\n: 1",
+        f"description:\n  - ? [a, {SECRET}]\n    : 1",
+        f"description: {{? [{SECRET}] : 1}}",
+        f"[{SECRET}]: 1",
+        f"{{{SECRET}: 1}}: 1",
+        f"? password\n: ? [{SECRET}]\n  : 1",
+        f"? password\n:\n  ? {SECRET}\n  : 1\n  2: {SECRET}",
+        f"? password\n: {{1: {SECRET}}}",
     ],
 )
 def test_what_looks_like_a_secret_is_never_shown(layout: Layout, line: str) -> None:

@@ -16,6 +16,9 @@ _SECRET_KEY = re.compile(
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 # Possessive, and only from the first letter on: a line may be long, and none of its letters is read twice.
 _KEY = re.compile(r"""(?<![A-Za-z0-9_.-])(?P<key>[A-Za-z0-9_.-]++)["']?\s*+[:=]\s*+""")
+# What stands behind `?` is a key of any shape, and behind a `:` that begins a line the value of such a key.
+_EXPLICIT = re.compile(r"^\s*+(?:-\s++)*+[?:](?!\S)|(?<=[\[{,])\s*+\?(?!\S)")
+_COLLECTED_KEY = re.compile(r"^.*[\]}]\s*+:(?=\s|$)")
 _QUOTED = re.compile(r"""\"[^"]*"?|'[^']*'?|\[(=*)\[.*?(?:\]\1\]|$)""")
 _QUOTES = re.compile(r"""\"(?:[^"\\]|\\.)*\"|'(?:[^']|'')*'""", re.DOTALL)
 _REACH = 200
@@ -43,9 +46,9 @@ def hide(lines: Sequence[str], number: int, *, code: bool = False) -> str:
     """Line ``number`` (from 1) with what looks like a secret dotted out, character for character.
 
     Columns keep their meaning. In ``code`` only string literals are values, and what stands in an open bracket
-    behind such a key; elsewhere it is all behind the key.
+    behind such a key; elsewhere it is all behind the key, and a key that is a collection, or written like one.
     """
-    line = lines[number - 1]
+    line = lines[number - 1] if code else _without_odd_keys(lines[number - 1])
     if (_within_secret if code else _under_secret_key)(lines, number):
         return _shroud(line)
     for match in _KEY.finditer(line):
@@ -92,8 +95,15 @@ def _is_value(value: Any) -> bool:
     return value is not None and value != "" and not isinstance(value, Mapping)
 
 
+def _without_odd_keys(line: str) -> str:
+    """A key that is a collection has no name to judge it by, and one behind a ``?`` hides it: neither is shown."""
+    line = _COLLECTED_KEY.sub(lambda found: _shroud(found[0]), line)
+    explicit = _EXPLICIT.search(line)
+    return line[: explicit.end()] + _shroud(line[explicit.end() :]) if explicit else line
+
+
 def _under_secret_key(lines: Sequence[str], number: int) -> bool:
-    """Is this line the value, or a part of the value, of a secret-looking key further up? If in doubt, it is."""
+    """Is this line the value, or a part of the value, of a secret-looking or odd key further up? If in doubt, it is."""
     above = lines[max(0, number - _REACH) : number - 1]
     if sum(map(len, above)) + len(lines[number - 1]) > _LEGIBLE:
         return True
@@ -101,7 +111,7 @@ def _under_secret_key(lines: Sequence[str], number: int) -> bool:
     for line in reversed(above):
         if line.strip() and _indent(line) < depth:
             depth = _indent(line)
-            if any(looks_secret(match["key"]) for match in _KEY.finditer(line)):
+            if _EXPLICIT.search(line) or any(looks_secret(match["key"]) for match in _KEY.finditer(line)):
                 return True
     return _left_open(above)
 
@@ -121,13 +131,17 @@ def _within_secret(lines: Sequence[str], number: int) -> bool:
 
 
 def _left_open(above: Sequence[str]) -> bool:
-    """Does the value of a secret-looking key go on behind these lines?"""
+    """Does the value of a secret-looking key go on behind these lines, or an odd key?"""
     return any(
-        _open("\n".join([line[match.end() :], *above[index + 1 :]]))
+        _open("\n".join([line[end:], *above[index + 1 :]]).lstrip())
         for index, line in enumerate(above)
-        for match in _KEY.finditer(line)
-        if looks_secret(match["key"])
+        for end in _openings(line)
     )
+
+
+def _openings(line: str) -> list[int]:
+    secret = [match.end() for match in _KEY.finditer(line) if looks_secret(match["key"])]
+    return secret + [match.end() for match in _EXPLICIT.finditer(line)]
 
 
 def _open(value: str) -> bool:
