@@ -178,6 +178,7 @@ class Rooms:
         beginnings = Beginnings(self.canaries, migrations)
         applying = Applying(self.registry, publisher, beginnings, at_once=_LOADS_AT_ONCE if writes else 1)
         scanner = Scanner(layout, tree, self.sandbox, home, KeptPolicy(PolicyBook(database)))
+        scanner.on_defect(partial(self._journal.defect, "admission"))
         self.reloader = Reloader(
             self.registry,
             Looking(self.registry, scanner, self.gate),

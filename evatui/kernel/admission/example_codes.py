@@ -43,4 +43,11 @@ EXAMPLE_CODES = (
         "Whatever ends the whole process cannot be counted by it: the one before it serves instead, if there is one.",
         "Change its files, or try the same ones again: eva capability retry ID",
     ),
+    Code(
+        "EVA-606",
+        Reason.INTERNAL,
+        "evatui failed while it judged this version",
+        "What was not judged is not served; the version before it stays, and all others are judged as ever.",
+        "It is judged again at the next look, or by eva capability reload. Report it with what EVA_DEBUG=1 writes.",
+    ),
 )

@@ -41,6 +41,8 @@ class Reason(StrEnum):
     SIGNATURE_INVALID = "signature_invalid"
     QUARANTINED = "quarantined"
     ROLLED_BACK = "rolled_back"
+    INTERNAL = "internal"
+    """A defect of the kernel itself."""
 
 
 @dataclass(frozen=True, slots=True)

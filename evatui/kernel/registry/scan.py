@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from evatui.kernel.admission.adapters import AdaptersResult, apart, load_adapters
-from evatui.kernel.admission.admit import admit, duplicates
+from evatui.kernel.admission.admit import duplicates
 from evatui.kernel.admission.exposing import one_of_a_name
 from evatui.kernel.admission.layer import LayerName
 from evatui.kernel.admission.policy import Policy, PolicyResult, load_policy
@@ -18,6 +18,7 @@ from evatui.kernel.model.diagnostic import Diagnostic
 from evatui.kernel.model.exposed import handler_name
 from evatui.kernel.model.ids import fold
 from evatui.kernel.model.sandbox import SandboxFacts
+from evatui.kernel.registry.judge import Judge
 from evatui.kernel.registry.kept_policy import KeptPolicy
 from evatui.kernel.registry.seen import Index, Seen
 from evatui.kernel.workspace.codes import reading_diagnostic
@@ -26,7 +27,6 @@ from evatui.kernel.workspace.files import FileProblem, Signature, SourceFile, Tr
 from evatui.kernel.workspace.home import OperatorHome
 from evatui.kernel.workspace.layout import Layout
 from evatui.kernel.workspace.settling import Source
-from evatui.kernel.workspace.snapshot import Snapshot, take_snapshot
 from evatui.kernel.workspace.together import read_together
 from evatui.kernel.workspace.visit import Visit
 
@@ -64,7 +64,7 @@ class Scanner:
         kept: KeptPolicy | None = None,
     ) -> None:
         self._layout = layout
-        self._sandbox = sandbox
+        self._judge = Judge(layout, sandbox)
         self._home = home
         self._kept = kept
         self._tree = tree
@@ -78,6 +78,10 @@ class Scanner:
         self._index: Index | None = None
         self._last: Scan | None = None
         self._listed: Discovery | None = None
+
+    def on_defect(self, tell: Callable[[BaseException], object]) -> None:
+        """``tell`` is called in the thread of a scan with what went wrong while one manifest was judged."""
+        self._judge.on_defect = tell
 
     @property
     def manifests(self) -> tuple[str, ...]:
@@ -115,12 +119,9 @@ class Scanner:
             if path in still:
                 seen[path] = still[path]
                 continue
-            try:
-                snapshot = take_snapshot(tree, self._layout, path)
-            except FileProblem:
-                continue  # it went away since the folder was listed
-            verdict = self._admitted(snapshot, in_force)
-            seen[path] = Seen(snapshot, verdict, policy.epoch)
+            judged_now = self._judge.judge(tree, path, in_force)
+            if judged_now is not None:  # else it went away since the folder was listed
+                seen[path] = judged_now
         self._seen, self._index, self._listed = seen, None, found
         judged = one_of_a_name(duplicates([entry.verdict for entry in seen.values()], owners), exposed)
         kept, unkept = _apart(adapters, judged)
@@ -178,25 +179,13 @@ class Scanner:
     def _judged_again(self, tree: Tree, path: str, in_force: PolicyResult) -> Candidate | None:
         """None where it is refused, or made of other files than before."""
         known = self._seen[path]
-        try:
-            snapshot = take_snapshot(tree, self._layout, path)
-        except FileProblem:
+        entry = self._judge.judge(tree, path, in_force)
+        if entry is None or not isinstance(entry.verdict, Candidate):
             return None
-        verdict = self._admitted(snapshot, in_force)
-        entry = Seen(snapshot, verdict, in_force.policy.epoch)
-        if not isinstance(verdict, Candidate) or entry.names != known.names or known.epoch != entry.epoch:
+        if entry.names != known.names or known.epoch != entry.epoch:
             return None
         self._seen = {**self._seen, path: entry}
-        return verdict
-
-    def _admitted(self, snapshot: Snapshot, in_force: PolicyResult) -> Candidate | Rejection:
-        return admit(
-            snapshot,
-            layout=self._layout,
-            policy=in_force.policy,
-            sandbox=self._sandbox,
-            policy_diagnostics=in_force.diagnostics,
-        )
+        return entry.verdict
 
     def _rules_moved(self, tree: Tree, changed: frozenset[str]) -> bool:
         """Is a policy or an adapter another one by now, or named as changed?"""

@@ -21,7 +21,15 @@ from evatui.kernel.workspace.schema_references import referred_by, referred_in
 from evatui.kernel.workspace.settling import PATIENCE_S, Source, quiet_time, settle
 from evatui.kernel.workspace.yaml import MAX_BYTES, YamlProblem, place
 
-__all__ = ["MAX_SOURCES", "MAX_SOURCE_BYTES", "Snapshot", "kept_file", "kept_snapshot", "take_snapshot"]
+__all__ = [
+    "MAX_SOURCES",
+    "MAX_SOURCE_BYTES",
+    "Snapshot",
+    "kept_file",
+    "kept_snapshot",
+    "take_snapshot",
+    "unread_snapshot",
+]
 
 MAX_SOURCE_BYTES = 1 << 20
 """Of a script, a module or a schema."""
@@ -70,6 +78,12 @@ def kept_snapshot(path: str, manifest: SourceFile, files: Mapping[str, SourceFil
     document, problems = _parsed(manifest.data, path)
     closure = _Closure(path, manifest, files, {}, document, problems, 0)
     return Snapshot(path, manifest, document, problems, files, {}, closure.digest(), {})
+
+
+def unread_snapshot(path: str) -> Snapshot:
+    """The snapshot of a manifest of which nothing is known but where it is."""
+    closure = _Closure(path, _UNREAD, {}, {}, None, (), 0)
+    return Snapshot(path, _UNREAD, None, (), {}, {}, closure.digest(), {})
 
 
 @dataclass(frozen=True, slots=True)
