@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from evatui.kernel.workspace.access import Access, ByDescriptor, ByPath, Leaves, best_access
 from evatui.kernel.workspace.files import EntryKind, FileProblem, ProblemKind, Tree
+from evatui.kernel.workspace.found import known_of
 from evatui.kernel.workspace.visit import Visit
 
 from .conftest import Put
@@ -176,6 +177,59 @@ def test_many_signatures_are_those_of_each(tree: Tree, root: Path, put: Put, tmp
     assert found == {path: tree.stat_signature(path) for path in paths}
     assert found["d/link"] == found["top"] is not None
     assert found["d/leaves"] is found["../out"] is found["d/.."] is None
+    assert tree.moved(known_of(found.items())) == set()
+    stale = dict.fromkeys(paths, (0, 0, 0, 0, 0))
+    assert tree.moved(known_of(stale.items())) == set(paths)
+    assert tree.moved(known_of([*found.items(), ("d/a", None)])) == {"d/a"}
+
+
+def _replaced(file: Path) -> None:
+    """By one of the same size and times."""
+    times = file.stat()
+    beside = file.with_name("beside")
+    beside.write_text("x" * times.st_size)
+    os.utime(beside, ns=(times.st_atime_ns, times.st_mtime_ns))
+    beside.replace(file)
+
+
+def _linked(file: Path) -> None:
+    """To what was here, under another name."""
+    file.rename(file.with_name("beside"))
+    file.symlink_to("beside")
+
+
+@pytest.mark.parametrize("path", ["d/a", "d/link", "away/a"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda file: file.write_text("333"),
+        lambda file: os.utime(file, (1, 1)),
+        lambda file: file.chmod(0o600),  # no other time than that of the entry
+        lambda file: file.rename(file.with_name("beside")),
+        lambda file: file.rename(file.with_name("beside")) and file.mkdir(),
+        lambda file: file.rename(file.with_name("beside")) and os.mkfifo(file),
+        lambda file: file.parent.rename(file.parent.with_name("beside")),
+        lambda file: file.parent.rename(file.parent.with_name("beside")) and file.parent.write_text("x"),
+        _replaced,
+        _linked,
+    ],
+)
+def test_what_moved_is_what_has_another_signature(
+    root: Path, access: Access, put: Put, path: str, change: Callable[[Path], object]
+) -> None:
+    put("d/a", "1")
+    put("d/b", "22")
+    (root / "d" / "link").symlink_to("a")
+    (root / "away").symlink_to("d")
+    paths = ["d/a", "d/b", "d/link", "d/none", "away/a", "away/link", "away/none"]
+    tree = Tree(root, access)
+    before = {name: tree.stat_signature(name) for name in paths}
+    change(root / path)
+    if (root / "d").is_dir():
+        put("d/none", "new")
+    after = {name: tree.stat_signature(name) for name in paths}
+    assert tree.moved(known_of(before.items())) == {name for name in paths if after[name] != before[name]}
+    tree.close()
 
 
 def test_a_change_moves_the_signature(tree: Tree, root: Path, put: Put) -> None:

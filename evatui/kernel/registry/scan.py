@@ -24,6 +24,7 @@ from evatui.kernel.registry.seen import Index, Seen
 from evatui.kernel.workspace.codes import reading_diagnostic
 from evatui.kernel.workspace.discover import Discovery, discover
 from evatui.kernel.workspace.files import FileProblem, Signature, SourceFile, Tree
+from evatui.kernel.workspace.found import Known, known_of
 from evatui.kernel.workspace.home import OperatorHome
 from evatui.kernel.workspace.layout import Layout
 from evatui.kernel.workspace.settling import Source
@@ -76,8 +77,11 @@ class Scanner:
         """Of their schemas as well."""
         self._seen: dict[str, Seen] = {}
         self._index: Index | None = None
+        self._known: tuple[Mapping[str, Seen], Known] | None = None
         self._last: Scan | None = None
         self._listed: Discovery | None = None
+        self._about: object = None
+        """What else the last scan followed from, beside what was seen."""
 
     def on_defect(self, tell: Callable[[BaseException], object]) -> None:
         """``tell`` is called in the thread of a scan with what went wrong while one manifest was judged."""
@@ -116,13 +120,13 @@ class Scanner:
         still = self._still(changed, policy.epoch)
         seen: dict[str, Seen] = {}
         for path in found.manifests:
-            if path in still:
-                seen[path] = still[path]
-                continue
-            judged_now = self._judge.judge(tree, path, in_force)
-            if judged_now is not None:  # else it went away since the folder was listed
-                seen[path] = judged_now
-        self._seen, self._index, self._listed = seen, None, found
+            entry = still.get(path) or self._judge.judge(tree, path, in_force)
+            if entry is not None:  # else it went away since the folder was listed
+                seen[path] = entry
+        about = (found, found.others, in_force, adapters, dict(owners), dict(exposed))
+        if self._last is not None and about == self._about and seen.keys() == still.keys() == self._seen.keys():
+            return self._last
+        self._seen, self._index, self._listed, self._about = seen, None, found, about
         judged = one_of_a_name(duplicates([entry.verdict for entry in seen.values()], owners), exposed)
         kept, unkept = _apart(adapters, judged)
         return Scan(
@@ -158,12 +162,11 @@ class Scanner:
 
     def moved(self) -> bool:
         """Is there anything else on disk than what was read last? By what is listed, and by signatures."""
-        seen, listed = self._seen, self._listed
+        listed = self._listed
         with Visit(self._tree) as visit:
             if discover(visit, self._layout) != listed or self._rules_moved(visit, frozenset()):
                 return True
-            known = {file: found for entry in seen.values() for file, found in entry.snapshot.signatures.items()}
-            return self._tree.signatures(known) != known
+            return bool(self._tree.moved(self._signatures()))
 
     def unlike(self, manifests: Iterable[str]) -> frozenset[str]:
         """The files of ``manifests`` whose bytes are not those that were read last. For any thread, at any time."""
@@ -184,7 +187,7 @@ class Scanner:
             return None
         if entry.names != known.names or known.epoch != entry.epoch:
             return None
-        self._seen = {**self._seen, path: entry}
+        self._seen, self._about = {**self._seen, path: entry}, None
         return entry.verdict
 
     def _rules_moved(self, tree: Tree, changed: frozenset[str]) -> bool:
@@ -199,13 +202,21 @@ class Scanner:
         """What need not be read again: judged by the same policy, no file named as changed, no signature moved."""
         if changed is None:
             return {}
-        same = {path: seen for path, seen in self._seen.items() if seen.epoch == epoch}
-        now = self._tree.signatures({file for seen in same.values() for file in seen.snapshot.signatures})
+        moved = self._tree.moved(self._signatures())
         return {
             path: seen
-            for path, seen in same.items()
-            if (not changed or changed.isdisjoint(seen.names)) and seen.snapshot.signatures.items() <= now.items()
+            for path, seen in self._seen.items()
+            if seen.epoch == epoch
+            and (not changed or changed.isdisjoint(seen.names))
+            and (not moved or moved.isdisjoint(seen.snapshot.signatures))
         }
+
+    def _signatures(self) -> Known:
+        """Of all that was read, as it was then; kept for as long as nothing else is read."""
+        if self._known is None or self._known[0] is not self._seen:
+            known = known_of(one for entry in self._seen.values() for one in entry.snapshot.signatures.items())
+            self._known = (self._seen, known)
+        return self._known[1]
 
     def _policy_of(self, paths: tuple[str, ...], changed: frozenset[str] | None) -> PolicyResult:
         """The policy in force; its files are read again where none or one of them is named, or a signature moved.

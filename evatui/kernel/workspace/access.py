@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
-__all__ = ["Access", "ByDescriptor", "ByPath", "Folder", "Leaves", "best_access"]
+__all__ = ["Access", "ByDescriptor", "ByPath", "Folder", "Leaves", "Root", "best_access"]
 
 _DIRECTORY = getattr(os, "O_DIRECTORY", 0)
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
@@ -54,6 +54,17 @@ class Access(Protocol):
     def types(self, folder: Folder) -> dict[str, int]: ...
 
     def leave(self, folder: Folder) -> None: ...
+
+
+class Root:
+    """The root folder, open for as long as somebody reads in it."""
+
+    def __init__(self, access: Access, folder: Folder) -> None:
+        self.folder = folder
+        self._access = access
+
+    def __del__(self) -> None:
+        self._access.leave(self.folder)
 
 
 class ByDescriptor:

@@ -12,8 +12,14 @@ _EDITOR_FILE = re.compile(
 )
 
 
+_PLAINLY = (".yaml", ".yml", ".lua", ".json")
+"""So ends no such file but one that begins with a dot."""
+
+
 def is_editor_file(name: str) -> bool:
     """``x~``, ``4913``, ``#x#``, ``.#x``, ``.x.swp``, ``x.tmp`` and the like."""
+    if name.endswith(_PLAINLY) and not name.startswith("."):
+        return False
     return _EDITOR_FILE.fullmatch(name) is not None
 
 

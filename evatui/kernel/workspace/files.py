@@ -16,11 +16,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from evatui.kernel.workspace.access import Access, Folder, Leaves, best_access
+from evatui.kernel.workspace.access import Access, Folder, Leaves, Root, best_access
+from evatui.kernel.workspace.content import content, regular
 from evatui.kernel.workspace.found import (
     Entry,
     EntryKind,
     FileProblem,
+    Known,
     ProblemKind,
     Signature,
     SourceFile,
@@ -38,7 +40,6 @@ __all__ = ["Entry", "EntryKind", "FileProblem", "ProblemKind", "Signature", "Sou
 _NO_NAMES = frozenset({"", ".", ".."})
 _MAX_LINKS = 40
 _MAX_STEPS = 256
-_CHUNK = 1 << 16
 _JUST_NOW_NS = 1_000_000_000
 
 
@@ -56,17 +57,6 @@ class _Spot:
         return "/".join(self.names if self.leaf is None else [*self.names, self.leaf]) or HERE
 
 
-class _Root:
-    """The root folder, open for as long as somebody reads in it."""
-
-    def __init__(self, access: Access, folder: Folder) -> None:
-        self.folder = folder
-        self._access = access
-
-    def __del__(self) -> None:
-        self._access.leave(self.folder)
-
-
 class Tree:
     """A root folder held open. Methods may be called from several threads; nothing may be called after `close`.
 
@@ -78,7 +68,7 @@ class Tree:
         self._access = access or best_access()
         self._path = root
         self._real = os.path.realpath(root)
-        self._root = _Root(self._access, self._access.root(root))
+        self._root = Root(self._access, self._access.root(root))
 
     def follow(self) -> bool:
         """Goes over to the folder that now lies where the root did; False, and no change, where none does.
@@ -86,7 +76,7 @@ class Tree:
         Whoever is reading meanwhile ends in the old one.
         """
         try:
-            found = _Root(self._access, self._access.root(self._path))
+            found = Root(self._access, self._access.root(self._path))
             if not os.path.samestat(os.stat(found.folder), os.stat(self._root.folder)):
                 self._real, self._root = os.path.realpath(self._path), found
         except OSError:
@@ -101,7 +91,7 @@ class Tree:
         with self._resolve(path) as spot:
             if spot.leaf is None or spot.found is None:
                 raise FileProblem(path, ProblemKind.NOT_REGULAR, "it is a folder")
-            _regular(path, spot.found)
+            regular(path, spot.found)
             return self._taken(path, spot.folders[-1], spot.leaf, spot.canonical, limit, max_links)
 
     def canonical(self, path: str) -> str:
@@ -151,6 +141,30 @@ class Tree:
             self._put_signatures(folder, members, found)
         return found
 
+    def moved(self, known: Known) -> set[str]:
+        """The paths whose `stat_signature` is another one by now.
+
+        Whatever is not plainly the same at a glance gets the closer look: links, what is missing, odd names.
+        """
+        doubtful: list[tuple[str, Signature | None]] = []
+        for folder, members in known.items():
+            try:
+                with self._resolve(folder) as spot:
+                    holder, lstat = spot.folders[-1], self._access.lstat
+                    if spot.leaf is not None:
+                        raise FileProblem(folder, ProblemKind.MISSING, "it is no folder")
+                    for name, path, signature in members:
+                        try:
+                            found = lstat(holder, name)
+                            if signature_of(found) == signature and stat.S_ISREG(found.st_mode):
+                                continue
+                        except (OSError, ValueError, Leaves):
+                            pass
+                        doubtful.append((path, signature))
+            except FileProblem:
+                doubtful += [(path, signature) for _, path, signature in members]
+        return {path for path, signature in doubtful if self.stat_signature(path) != signature}
+
     @contextmanager
     def holding(self, path: str) -> Iterator[tuple[int, str]]:
         """The open folder that holds ``path``, and the last name of it, which need not exist.
@@ -172,10 +186,10 @@ class Tree:
         descriptor = self._access.open(folder, name)
         try:
             opened = os.fstat(descriptor)
-            _regular(path, opened)
+            regular(path, opened)
             if max_links is not None and opened.st_nlink > max_links:
                 raise FileProblem(path, ProblemKind.LINK, "it has a second name (a hard link)")
-            data, signature = _content(path, descriptor, opened.st_size, limit), signature_of(opened)
+            data, signature = content(path, descriptor, opened.st_size, limit), signature_of(opened)
             written = time.time_ns() - touched_ns(signature) < _JUST_NOW_NS and is_written(descriptor)
         finally:
             os.close(descriptor)
@@ -275,23 +289,3 @@ def _normal(path: str) -> str:
 
 def _names_root(root: str, target: str) -> bool:
     return ".." not in target.split(os.sep) and (target == root or target.startswith(root.rstrip(os.sep) + os.sep))
-
-
-def _content(path: str, descriptor: int, size: int, limit: int) -> bytes:
-    """Counted while it is read: a file may grow or shrink, and some report no size at all."""
-    data = os.read(descriptor, size + 1) if size <= limit else b""
-    if len(data) == size:  # and not one more, as was asked for
-        return data
-    chunks, total = [data], len(data)
-    while data and total <= limit:
-        data = os.read(descriptor, min(_CHUNK, limit + 1 - total))
-        chunks.append(data)
-        total += len(data)
-    if max(total, size) > limit:
-        raise FileProblem(path, ProblemKind.TOO_LARGE, f"it has more than {limit:,} bytes")
-    return b"".join(chunks)
-
-
-def _regular(path: str, found: os.stat_result) -> None:
-    if not stat.S_ISREG(found.st_mode):
-        raise FileProblem(path, ProblemKind.NOT_REGULAR, "it is a pipe, a socket or a device")

@@ -5,20 +5,25 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from evatui.kernel.model.text import clean_line
+from evatui.kernel.workspace.paths import HERE
 
 __all__ = [
     "Entry",
     "EntryKind",
     "FileProblem",
+    "Known",
     "ProblemKind",
     "Signature",
     "SourceFile",
     "kind_by",
     "kind_of",
+    "known_of",
     "problem_of",
     "signature_of",
     "touched_ns",
@@ -51,6 +56,10 @@ Signature = tuple[int, int, int, int, int]
 Two equal ones mean unchanged content, unless a write fell into the clock tick of the first look. No class of its own:
 there is one for every file, and the collector of cycles does not keep track of plain tuples of numbers.
 """
+
+
+Known = Mapping[str, Sequence[tuple[str, str, Signature | None]]]
+"""By folder, what lies in it: the last name of each path, the path, and its signature."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,3 +126,12 @@ _BY_ERRNO = {
 def problem_of(path: str, error: OSError) -> FileProblem:
     kind, detail = _BY_ERRNO.get(error.errno or 0, (ProblemKind.UNREADABLE, ""))
     return FileProblem(path, kind, detail or os.strerror(error.errno or errno.EIO).lower())
+
+
+def known_of(signatures: Iterable[tuple[str, Signature | None]]) -> Known:
+    """For `Tree.moved`: what is known of each path; where two things are, one of them has moved."""
+    known: dict[str, list[tuple[str, str, Signature | None]]] = defaultdict(list)
+    for path, signature in dict.fromkeys(signatures):
+        folder, _, name = path.rpartition("/")
+        known[folder or HERE].append((name, path, signature))
+    return known
