@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import sys
 import threading
 from collections.abc import Callable, Coroutine
@@ -29,6 +30,9 @@ def launch(app: ConsoleApp, *, mouse: bool, strays: Path | None = None) -> int:
     Call it from the main thread. The terminal is plain again before anything is waited for. ``strays`` gets what is
     written to the standard streams by whatever is not the screen.
     """
+    # What a shell or a library exported at some time is not how large the terminal is now, for children neither.
+    for name in ("COLUMNS", "LINES"):
+        os.environ.pop(name, None)
     ending = _Ending(app)
     terminal = sys.__stdin__.fileno() if sys.__stdin__ is not None else None
     guard = Guard(ask=app.leave_soon, shut=ending.close_stuck, cut=ending.cut, terminal=terminal)

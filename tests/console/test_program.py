@@ -239,7 +239,9 @@ def test_what_is_written_past_the_screen_is_kept_off_it_and_in_a_file(tmp_path: 
 
 
 def test_it_is_as_large_as_its_terminal_and_stays_so(tmp_path: Path) -> None:
-    terminal = Terminal("-c", _LOUD, str(tmp_path / "marks"), "0", "quiet", str(tmp_path / "strays"), size=(150, 50))
+    once = {"COLUMNS": "80", "LINES": "24"}
+    words = (str(tmp_path / "marks"), "0", "quiet", str(tmp_path / "strays"))
+    terminal = Terminal("-c", _LOUD, *words, size=(150, 50), env=once)
     try:
         terminal.read_until("\x1b[50;")
         terminal.resize(130, 61)
