@@ -23,7 +23,7 @@ def to_png(picture: Path) -> Path | None:
         found = _SIZE.search(picture.read_text(encoding="utf-8"))
         width, height = (round(float(side)) for side in found.groups()) if found else (1480, 920)
         shot = f"--screenshot={target}", f"--window-size={width},{height}", "--hide-scrollbars", "--disable-gpu"
-        return _made(target, browser, "--headless", "--no-sandbox", *shot, picture.as_uri())
+        return _made(target, browser, "--headless", "--no-sandbox", *shot, picture.resolve().as_uri())
     converter = shutil.which("rsvg-convert")
     if converter is None:
         return None
