@@ -73,8 +73,9 @@ class Restoring:
         now = f"{row.number} {row.version}" if row.number else "nothing"
         again = (" serves again, as a new generation, in place of ", Ink.DIM)
         head = wrapped([line((row.id, Ink.STRONG)), line(f"{item.number} {item.version}", again, now), EMPTY])
+        where = f" on {row.number}" if row.number else ""
         effects = (
-            line(*waited_for(row, self._app.snapshot, self._app.look), (" on what serves now", Ink.DIM)),
+            line(*waited_for(row, self._app.snapshot, self._app.look), (where, Ink.DIM)),
             line(("The version on disk is held until it changes.", Ink.DIM)),
         )
         source = wrapped(effects) if data is None else changed_lines(data, (EMPTY, *effects))
