@@ -91,6 +91,41 @@ async def test_where_its_row_went_away_the_cursor_is_near_and_says_so() -> None:
         await pilot.pause()
 
 
+async def test_a_filter_that_hides_the_cursors_row_goes_to_the_first_that_it_shows() -> None:
+    app = ListApp()
+    async with app.run_test(size=(40, 12)) as pilot:
+        app.rows.set_rows([row("repo-summary"), row("config"), row("scale-report"), row("topic")])
+        app.rows.move_to("topic")
+        app.rows.filter("repo")
+        assert app.rows.key == "repo-summary"
+        app.rows.move(1)
+        app.rows.filter("report")
+        assert app.rows.key == "scale-report"
+        app.rows.filter("nothing")
+        assert app.rows.key is None
+        app.rows.lead = Row(key="older", cells=(), order=(), whole=line("older on disk"))
+        app.rows.filter("o")
+        assert app.rows.key == "repo-summary"
+        app.rows.filter("")
+        app.rows.move_to("config")
+        app.rows.filter("summary")
+        assert [item.key for item in app.rows.shown] == ["older", "repo-summary"]
+        assert app.rows.key == "repo-summary"
+        await pilot.pause()
+
+
+async def test_a_name_is_whole_while_its_neighbour_has_nothing_to_say(painted: Callable[[], list[int]]) -> None:
+    app = ListApp()
+    async with app.run_test(size=(26, 6)) as pilot:
+        app.rows.set_rows([row("as-long-as-this", "abc")])
+        await pilot.pause()
+        assert "as-long-as-this  abc" in app.rows.render_line(1).text
+        painted()
+        app.rows.set_rows([row("as-long-as-this", "ten of ten")])
+        assert -1 in painted()
+        assert "as-long-as…  ten of ten" in app.rows.render_line(1).text
+
+
 async def test_only_lines_that_differ_are_painted(painted: Callable[[], list[int]]) -> None:
     app = ListApp()
     async with app.run_test(size=(40, 12)) as pilot:

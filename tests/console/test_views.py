@@ -11,19 +11,14 @@ from evatui.console.view.answer import described
 from evatui.console.view.card import card
 from evatui.console.view.cli import command_line
 from evatui.console.view.detail import brief, preview
-from evatui.console.view.devices import DEVICE_COLUMNS
 from evatui.console.view.editor import editor_argv, place_of
 from evatui.console.view.empty import empty_registry
-from evatui.console.view.extensions import EXTENSION_COLUMNS
 from evatui.console.view.foot import action_rows, footer
 from evatui.console.view.header import Link, header
-from evatui.console.view.in_flight import CALL_COLUMNS
 from evatui.console.view.ink import measure, plain
 from evatui.console.view.outcome import outcome
 from evatui.console.view.payload import first_payload
-from evatui.console.view.reloads import RELOAD_COLUMNS
 from evatui.console.view.rows import (
-    AUDIT_COLUMNS,
     REGISTRY_COLUMNS,
     RegistryRows,
     audit_row,
@@ -32,8 +27,9 @@ from evatui.console.view.rows import (
 )
 from evatui.console.view.sent import Sent
 from evatui.console.view.sentence import sentence
-from evatui.console.view.table import Query, head, lay_out, shown_columns
-from evatui.console.view.unserved import REJECTED_COLUMNS, rejected_rows
+from evatui.console.view.table import Query, lay_out
+from evatui.console.view.unserved import rejected_rows
+from evatui.console.view.widths import shown_columns
 from evatui.console.view.words import Look, clock, duration
 from evatui.control.deciding import PermissionRow
 from evatui.control.failing import CommandFailed
@@ -67,36 +63,6 @@ def test_a_drain_counts_down_by_the_age_of_the_snapshot() -> None:
     assert "0 s left" in registry_line("repo-summary", elapsed=50.0)
     assert counts_down(scene())
     assert not counts_down(scene(capabilities=()))
-
-
-ALL_COLUMNS = (
-    REGISTRY_COLUMNS,
-    RELOAD_COLUMNS,
-    REJECTED_COLUMNS,
-    DEVICE_COLUMNS,
-    CALL_COLUMNS,
-    AUDIT_COLUMNS,
-    EXTENSION_COLUMNS,
-)
-
-
-def test_the_wider_the_terminal_the_more_columns_and_never_more_than_fits() -> None:
-    for columns in ALL_COLUMNS:
-        before = 0
-        for width in (60, 77, 100, 117, 200):
-            shown = shown_columns(columns, width)
-            assert len(shown) >= before
-            before = len(shown)
-        for width in (77, 100, 117, 200):
-            shown = shown_columns(columns, width)
-            assert sum(size for _, size in shown) + 2 * (len(shown) - 1) <= width
-
-
-def test_the_arrow_of_the_sorted_column_is_seen_in_every_column() -> None:
-    for columns in ALL_COLUMNS:
-        shown = shown_columns(columns, 200)
-        for index, _ in shown:
-            assert "▴" in plain(head(columns, shown, index, False))
 
 
 def test_the_header_is_one_line_of_just_the_width() -> None:

@@ -25,7 +25,7 @@ CALL_COLUMNS = (
     Column(title="IN", width=16, flex=4),
     Column(title="CALLER", width=8, flex=1),
     Column(title="SINCE", width=8, need=92),
-    Column(title="REQUEST", width=14, flex=1, need=112),
+    Column(title="REQUEST", width=28, need=140),
 )
 _BAR = 8
 _LATE, _LATEST = 0.5, 0.8

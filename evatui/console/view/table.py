@@ -9,14 +9,15 @@ from enum import IntEnum
 
 from evatui.console.view.ink import Ink, Line, fit, line
 
-__all__ = ["Column", "Level", "Query", "Row", "head", "lay_out", "shown_columns"]
+__all__ = ["GAP", "Column", "Level", "Query", "Row", "head", "lay_out"]
 
-_GAP = 2
+GAP = 2
+"""Cells between two columns."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """``width`` cells, or at least so many where ``flex`` shares out the rest; hidden below ``need`` cells in all."""
+    """``width`` cells, or about so many where ``flex`` shares out the rest; hidden below ``need`` cells in all."""
 
     title: str
     width: int
@@ -50,25 +51,10 @@ class Row:
     """In the place of the cells, over the whole width."""
 
 
-def shown_columns(columns: Sequence[Column], width: int) -> tuple[tuple[int, int], ...]:
-    """Index and width of each column that is shown in ``width`` cells."""
-    chosen = [index for index, column in enumerate(columns) if column.need <= width]
-    spare = max(0, width - sum(columns[index].width for index in chosen) - _GAP * (len(chosen) - 1))
-    shares = sum(columns[index].flex for index in chosen)
-    sizes = []
-    for index in chosen:
-        column = columns[index]
-        extra = spare * column.flex // shares if column.flex else 0
-        spare -= extra
-        shares -= column.flex
-        sizes.append((index, column.width + extra))
-    return tuple(sizes)
-
-
 def lay_out(row: Row, columns: Sequence[Column], shown: Sequence[tuple[int, int]]) -> Line:
     """The row as one line, cells at fixed places."""
     if row.whole is not None:
-        return fit(row.whole, sum(width for _, width in shown) + _GAP * (len(shown) - 1))
+        return fit(row.whole, sum(width for _, width in shown) + GAP * (len(shown) - 1))
     return _spaced([fit(row.cells[index], width, right=columns[index].right) for index, width in shown])
 
 
@@ -86,7 +72,7 @@ def _spaced(cells: Sequence[Line]) -> Line:
     spans: list[tuple[str, Ink]] = []
     for index, cell in enumerate(cells):
         if index:
-            spans.append((" " * _GAP, Ink.PLAIN))
+            spans.append((" " * GAP, Ink.PLAIN))
         spans.extend(cell)
     return tuple(spans)
 

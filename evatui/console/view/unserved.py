@@ -34,6 +34,7 @@ def _rejected_row(row: RejectionRow, look: Look) -> Row:
     first = row.diagnostics[0] if row.diagnostics else None
     place = first.primary if first else None
     where = f"{place.file}:{place.line}:{place.column}" if place else row.path
+    name = where.rpartition("/")[2]  # the line matters more than the folder, which the card has
     code = first.code if first else "–"
     more = f" +{len(row.diagnostics) - 1}" if len(row.diagnostics) > 1 else ""
     return Row(
@@ -41,7 +42,7 @@ def _rejected_row(row: RejectionRow, look: Look) -> Row:
         cells=(
             line((f"{look.text('✗')} {row.id or row.path}", Ink.BAD)),
             line(code),
-            line((where, Ink.DIM), (more, Ink.WARN)),
+            line((name, Ink.DIM), (more, Ink.WARN)),
             line((row.serving or "–", Ink.OK if row.serving else Ink.DIM)),
             line((clock(row.at, look), Ink.DIM)),
         ),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rich.style import Style
 from textual import events, getters
 from textual.geometry import Size
 from textual.message import Message
@@ -13,8 +12,10 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from evatui.console.theme import ThemedApp
+from evatui.console.view.finding import differ, next_match, place_of
 from evatui.console.view.ink import EMPTY, Ink, Line, prose
-from evatui.console.view.table import Column, Level, Query, Row, head, shown_columns
+from evatui.console.view.table import Column, Level, Query, Row, head
+from evatui.console.view.widths import longest_cells, shown_columns
 from evatui.console.widgets.extent import set_extent
 from evatui.console.widgets.paint import paint
 from evatui.console.widgets.row_strips import RowLook, RowStrips
@@ -72,6 +73,7 @@ class RowList(ScrollView, can_focus=True):
         self._cursor = 0
         self._key: str | None = None
         self._shape: tuple[tuple[int, int], ...] = ()
+        self._longest: tuple[int, ...] = ()
         self._strips = RowStrips()
         self._instead: Sequence[Line] = ()
         self._pattern = self.query_text
@@ -97,13 +99,14 @@ class RowList(ScrollView, can_focus=True):
         if empty != self.empty:
             self.empty, self._instead = empty, ()
         self._arrange()
+        self._share(longest_cells(rows, self.columns))
 
     def filter(self, text: str) -> None:
-        """Narrows the list; an empty text shows all again, and `step_match` remembers the last one."""
+        """Narrows the list, to its first row where it hides the cursor's; `step_match` remembers the last filter."""
         self.query_text = Query.parse(text)
         if self.query_text:
             self._pattern = self.query_text
-        self._arrange()
+        self._arrange(narrowed=True)
 
     def show_from(self, level: Level) -> None:
         """Only rows of that level and above."""
@@ -151,11 +154,10 @@ class RowList(ScrollView, can_focus=True):
 
     def move_to(self, key: str) -> bool:
         """Puts the cursor on the row with ``key``; false where it is not shown."""
-        for index, row in enumerate(self._visible):
-            if row.key == key:
-                self._put(index)
-                return True
-        return False
+        place = place_of(self._visible, key)
+        if place is not None:
+            self._put(place)
+        return place is not None
 
     def move(self, step: int) -> None:
         if step < 0:
@@ -171,19 +173,15 @@ class RowList(ScrollView, can_focus=True):
 
     def step_match(self, step: int) -> bool:
         """To the next row that the last filter matches, round the end; false where there is none."""
-        matching = {row.key for row in self._pattern.select(self._visible)} if self._pattern else set()
-        size = len(self._visible)
-        for distance in range(1, size + 1):
-            index = (self._cursor + step * distance) % size
-            if self._visible[index].key in matching:
-                self.follow = False
-                self._put(index)
-                return True
-        return False
+        place = next_match(self._visible, self._pattern, self._cursor, step)
+        if place is not None:
+            self.follow = False
+            self._put(place)
+        return place is not None
 
     # --- inside -----------------------------------------------------------------------------------
 
-    def _arrange(self) -> None:
+    def _arrange(self, *, narrowed: bool = False) -> None:
         rows = self.query_text.select(self._rows) if self.query_text else self._rows
         if self.level > Level.DETAIL:
             rows = [row for row in rows if row.level >= self.level]
@@ -195,7 +193,7 @@ class RowList(ScrollView, can_focus=True):
         before, self._visible = self._visible, rows
         cursor_before, offset = self._cursor, self.scroll_offset.y
         on_screen = self._cursor - offset
-        self._cursor = self._find_cursor(before)
+        self._cursor = self._find_cursor(narrowed)
         set_extent(self, Size(self.size.width, max(len(rows), 1) + 1))
         if self.follow:
             self._reveal()
@@ -205,28 +203,24 @@ class RowList(ScrollView, can_focus=True):
         self._repaint(before, cursor_before, offset)
         self._tell()
 
-    def _find_cursor(self, before: Sequence[Row]) -> int:
+    def _find_cursor(self, narrowed: bool) -> int:
         last = len(self._visible) - 1
         if self.follow:
             return max(0, last)
-        if self._key is not None:
-            if self._cursor <= last and self._visible[self._cursor].key == self._key:
-                return self._cursor
-            for index, row in enumerate(self._visible):
-                if row.key == self._key:
-                    return index
-        return max(0, min(self._cursor, last))
+        place = place_of(self._visible, self._key, self._cursor)
+        if place is not None:
+            return place
+        first = 0 if self.lead is None else 1
+        return max(0, min(first if narrowed else self._cursor, last))
 
     def _repaint(self, before: Sequence[Row], cursor_before: int, offset_before: int) -> None:
         offset = self.scroll_offset.y
         if offset != offset_before or not before or not self._visible:
             self.refresh()
             return
+        moved = {self._cursor, cursor_before} if self._cursor != cursor_before else set()
         for index in range(offset, min(offset + self.size.height, max(len(before), len(self._visible)))):
-            old = before[index] if index < len(before) else None
-            new = self._visible[index] if index < len(self._visible) else None
-            moved = self._cursor != cursor_before and index in (self._cursor, cursor_before)
-            if moved or (old is not new and old != new):
+            if index in moved or differ(before, self._visible, index):
                 self.refresh_line(index + 1)
 
     def _put(self, index: int) -> None:
@@ -253,10 +247,18 @@ class RowList(ScrollView, can_focus=True):
         elif self._cursor >= offset + page:
             self.scroll_to(y=self._cursor - page + 1, animate=False, force=True)
 
+    def _share(self, longest: tuple[int, ...]) -> None:
+        """The columns anew; all is painted again where one has another width than before."""
+        self._longest = longest
+        shape = shown_columns(self.columns, self.size.width - _GUTTER - _SCROLLBAR, longest)
+        if shape != self._shape:
+            self._shape = shape
+            self._strips.clear()
+            self.refresh()
+
     def on_resize(self) -> None:
-        self._shape = shown_columns(self.columns, self.size.width - _GUTTER - _SCROLLBAR)
+        self._share(self._longest)
         set_extent(self, Size(self.size.width, max(len(self._visible), 1) + 1))
-        self._strips.clear()
         self._instead = ()
         self._reveal()
         self.refresh()
@@ -289,12 +291,9 @@ class RowList(ScrollView, can_focus=True):
             return paint((("  ", Ink.DIM), *titles), width, self.app.palette, base)
         index = y - 1 + self.scroll_offset.y
         if index < len(self._visible):
-            return self._row_strip(index, width, base)
+            row, here = self._visible[index], index == self._cursor
+            look = RowLook(here, self.has_focus, row.key in self.marks, width, base, self.app.palette)
+            return self._strips.strip(row, look, self.columns, self._shape)
         self._instead = self._instead or prose(self.empty, width - _GUTTER - _SCROLLBAR)
         shown = not self._visible and index < len(self._instead)
         return paint((("  ", Ink.PLAIN), *self._instead[index]) if shown else EMPTY, width, self.app.palette, base)
-
-    def _row_strip(self, index: int, width: int, base: Style) -> Strip:
-        row = self._visible[index]
-        look = RowLook(index == self._cursor, self.has_focus, row.key in self.marks, width, base, self.app.palette)
-        return self._strips.strip(row, look, self.columns, self._shape)
