@@ -43,14 +43,14 @@ class Reading:
         }
 
     def _menu(self) -> None:
-        """What can be done to it, and after that what cannot, and why."""
+        """What can be done to it, then to the whole, and after that what cannot be done, and why."""
         from evatui.console.screens.choose import Choose
 
         app = self._app
         subject = app.pane.subject()
         rows: list[Row] = []
         shortcuts: dict[str, str] = {}
-        for action in sorted(app.actions.menu(), key=lambda action: app.why_not(action) is not None):
+        for action in sorted(app.actions.menu(), key=lambda action: (app.why_not(action) is not None, action.whole)):
             rows.append(Row(key=action.id, cells=tuple(menu_line(action, app.why_not(action))), order=()))
             if action.key and (app.view in action.views or not set(action.key.split(",")) & shortcuts.keys()):
                 shortcuts |= dict.fromkeys(action.key.split(","), action.id)

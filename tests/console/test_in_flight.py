@@ -68,9 +68,10 @@ async def test_the_menu_of_a_call_names_it_and_begins_with_what_can_be_done(cons
         assert isinstance(dialog, Choose)
         assert "the call of repo-summary" in it.screen
         actions = {action.id: action for action in it.app.actions.menu()}
-        impossible = [it.app.why_not(actions[row.key]) is not None for row in dialog.query_one(RowList).shown]
-        assert impossible == sorted(impossible)
-        assert not impossible[0]
+        shown = [actions[row.key] for row in dialog.query_one(RowList).shown]
+        order = [(it.app.why_not(action) is not None, action.whole) for action in shown]
+        assert order == sorted(order)
+        assert order[0] == (False, False)
 
 
 async def test_a_cancel_names_moments_that_do_not_grow_old_while_one_thinks(console: OpenConsole) -> None:

@@ -150,7 +150,7 @@ async def test_the_list_of_keys_is_searched_and_runs_what_is_found(console: Open
 
 async def test_what_the_menu_has_no_room_for_stands_beneath_it(console: OpenConsole) -> None:
     async with console(size=(80, 24)) as it:
-        await it.press("a", "j", "j")
+        await it.press("a", "j")
         told = " ".join(it.screen.replace("│", " ").split())
         assert "Take no new calls and let the running ones end; y confirms" in told
         await it.press("escape", "question_mark", *"drain!")

@@ -52,7 +52,8 @@ class Takes(StrEnum):
 class Action:
     """``enabled`` gives the reason why not, or None. What has no ``key`` has a word for ``:``, as all have.
 
-    ``level`` is its danger where that is not the one of its command; ``bulk``: also of all marked rows at once.
+    ``level`` is its danger where that is not the one of its command; ``bulk``: also of all marked rows at once;
+    ``whole``: of the workspace or its runtime, whatever is selected.
     """
 
     id: str
@@ -69,6 +70,7 @@ class Action:
     in_footer: bool = False
     in_menu: bool = False
     bulk: bool = False
+    whole: bool = False
 
     def shares_key(self, other: Action) -> bool:
         return self is not other and not set(self.key.split(",")).isdisjoint(other.key.split(",")) and bool(self.key)

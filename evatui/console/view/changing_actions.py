@@ -21,7 +21,8 @@ CHANGING: tuple[Action, ...] = (
     ),
     Action(
         id="reload.all", label="reload all", help="Read everything on the disk again; shows the plan, y applies it",
-        group="Changing", command="capability.reload", level=Danger.DIALOG, enabled=when.started, in_menu=True,
+        group="Changing", command="capability.reload", level=Danger.DIALOG, enabled=when.started,
+        in_menu=True, whole=True,
     ),
     Action(
         id="rollback", key="R", label="roll back", help="Serve an earlier generation again: choose, then y",
@@ -98,23 +99,23 @@ CHANGING: tuple[Action, ...] = (
     ),
     Action(
         id="trust", key="T", label="trust", help="Trust the workspace: shows with what, y confirms",
-        group="Changing", command="trust.give", enabled=when.trustable, in_footer=True, in_menu=True,
+        group="Changing", command="trust.give", enabled=when.trustable, in_footer=True, in_menu=True, whole=True,
     ),
     Action(
         id="distrust", label="distrust", help="Trust the workspace with nothing any more; y confirms",
-        group="Changing", command="trust.revoke", enabled=when.distrustable, in_menu=True,
+        group="Changing", command="trust.revoke", enabled=when.distrustable, in_menu=True, whole=True,
     ),
     Action(
         id="restart", label="restart", help="Let calls end and build the runtime anew; y confirms",
-        group="Changing", command="runtime.restart", enabled=when.restartable, in_menu=True,
+        group="Changing", command="runtime.restart", enabled=when.restartable, in_menu=True, whole=True,
     ),
     Action(
         id="freeze", label="freeze", help="Let files and canaries wait until thaw; enter confirms",
-        group="Changing", command="runtime.freeze", enabled=when.freezable, in_menu=True,
+        group="Changing", command="runtime.freeze", enabled=when.freezable, in_menu=True, whole=True,
     ),
     Action(
         id="thaw", label="thaw", help="Publish what has waited since freeze; y confirms",
-        group="Changing", command="runtime.thaw", enabled=when.thawable, in_menu=True,
+        group="Changing", command="runtime.thaw", enabled=when.thawable, in_menu=True, whole=True,
     ),
     Action(
         id="call", key="c", label="call", help="Call it with a JSON payload: ctrl+s sends",
