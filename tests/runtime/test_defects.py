@@ -17,7 +17,7 @@ from tests.support.workspaces import MANIFEST, save
 
 GREET = "capabilities/greet.yaml"
 OTHER = "capabilities/other.yaml"
-SAID = "token=hunter2 in /root/somewhere"
+SAID = "token=hunter2 in /srv/somewhere"
 
 
 class Panic(BaseException):
