@@ -10,7 +10,7 @@ from evatui.console.view.reloads import RELOAD_COLUMNS
 from evatui.console.view.rows import AUDIT_COLUMNS, REGISTRY_COLUMNS, registry_rows
 from evatui.console.view.table import head
 from evatui.console.view.unserved import REJECTED_COLUMNS
-from evatui.console.view.widths import longest_cells, shown_columns
+from evatui.console.view.widths import Longest, longest_cells, shown_columns
 from evatui.console.view.words import Look
 from tests.console.scene import scene
 
@@ -76,3 +76,10 @@ def test_the_arrow_of_the_sorted_column_is_seen_in_every_column() -> None:
         shown = shown_columns(columns, 200)
         for index, _ in shown:
             assert "▴" in plain(head(columns, shown, index, False))
+
+
+def test_a_list_that_is_given_again_is_measured_anew_where_a_row_is_another_one() -> None:
+    longest = Longest()
+    rows = registry_rows(scene(), Look(picture=True))
+    for given in (rows, rows, rows[:1], rows[::-1], (), rows[1:]):
+        assert longest.of(given, REGISTRY_COLUMNS) == longest_cells(given, REGISTRY_COLUMNS)

@@ -4,16 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import ceil
+from operator import is_not
 
 from rich.cells import cell_len
 
 from evatui.console.view.ink import Line
 from evatui.console.view.table import GAP, Column, Row
 
-__all__ = ["longest_cells", "shown_columns"]
+__all__ = ["Longest", "longest_cells", "shown_columns"]
 
 _MEASURED = 500
 """Rows that are looked at: the last ones, for a list that grows does so at its end."""
+
+
+class Longest:
+    """`longest_cells` of a list that is given again and again: rows that are the same ones are measured once.
+
+    ``cells`` are those of the last one, empty before.
+    """
+
+    def __init__(self) -> None:
+        self.cells: tuple[int, ...] = ()
+        self._rows: Sequence[Row] = ()
+
+    def of(self, rows: Sequence[Row], columns: Sequence[Column]) -> tuple[int, ...]:
+        last = rows[-_MEASURED:]
+        if len(last) != len(self._rows) or not self.cells or any(map(is_not, last, self._rows)):
+            self._rows, self.cells = last, longest_cells(last, columns)
+        return self.cells
 
 
 def longest_cells(rows: Sequence[Row], columns: Sequence[Column]) -> tuple[int, ...]:

@@ -15,7 +15,7 @@ from evatui.console.theme import ThemedApp
 from evatui.console.view.finding import differ, next_match, place_of
 from evatui.console.view.ink import EMPTY, Ink, Line, prose
 from evatui.console.view.table import Column, Level, Query, Row, head
-from evatui.console.view.widths import longest_cells, shown_columns
+from evatui.console.view.widths import Longest, shown_columns
 from evatui.console.widgets.extent import set_extent
 from evatui.console.widgets.paint import paint
 from evatui.console.widgets.row_strips import RowLook, RowStrips
@@ -61,7 +61,7 @@ class RowList(ScrollView, can_focus=True):
         """What stands in the place of rows where there are none, wrapped to the width."""
         self.query_text = Query.parse("")
         self.lead: Row | None = None
-        """Stands before all others, whatever the filter and the order: what enter does there is the pane's."""
+        """Before all others, whatever the filter and the order: what enter does there is the pane's."""
         self.level = Level.DETAIL
         """Rows of less weight are not shown."""
         self.marks: frozenset[str] = frozenset()
@@ -73,7 +73,7 @@ class RowList(ScrollView, can_focus=True):
         self._cursor = 0
         self._key: str | None = None
         self._shape: tuple[tuple[int, int], ...] = ()
-        self._longest: tuple[int, ...] = ()
+        self._longest = Longest()
         self._strips = RowStrips()
         self._instead: Sequence[Line] = ()
         self._pattern = self.query_text
@@ -99,7 +99,7 @@ class RowList(ScrollView, can_focus=True):
         if empty != self.empty:
             self.empty, self._instead = empty, ()
         self._arrange()
-        self._share(longest_cells(rows, self.columns))
+        self._share(self._longest.of(rows, self.columns))
 
     def filter(self, text: str) -> None:
         """Narrows the list, to its first row where it hides the cursor's; `step_match` remembers the last filter."""
@@ -248,16 +248,16 @@ class RowList(ScrollView, can_focus=True):
             self.scroll_to(y=self._cursor - page + 1, animate=False, force=True)
 
     def _share(self, longest: tuple[int, ...]) -> None:
-        """The columns anew; all is painted again where one has another width than before."""
-        self._longest = longest
-        shape = shown_columns(self.columns, self.size.width - _GUTTER - _SCROLLBAR, longest)
+        """The columns anew; all is painted again where one has another width than before, once it has a place."""
+        room = self.size.width - _GUTTER - _SCROLLBAR
+        shape = shown_columns(self.columns, room, longest) if self.size else self._shape
         if shape != self._shape:
             self._shape = shape
             self._strips.clear()
             self.refresh()
 
     def on_resize(self) -> None:
-        self._share(self._longest)
+        self._share(self._longest.cells)
         set_extent(self, Size(self.size.width, max(len(self._visible), 1) + 1))
         self._instead = ()
         self._reveal()
