@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from evatui.hardware.device import Change, Device
 from evatui.hardware.identity import Identity, identify
@@ -32,6 +32,7 @@ class Fleet:
         self._kept: dict[str, KeptDevice] = {}
         self._devices: dict[str, dict[str, Device]] = {}
         self._last: dict[str, Sequence[Sighting]] = {}
+        self._answered: dict[str, tuple[tuple[Any, ...], list[Identity]]] = {}
 
     def remember(self, kept: Iterable[KeptDevice], bindings: Mapping[str, str]) -> None:
         self._kept = {one.fingerprint: one for one in kept}
@@ -62,7 +63,7 @@ class Fleet:
         """``source`` has looked, and sees ``sightings``."""
         self._last[source] = sightings
         found = self._devices.setdefault(source, {})
-        there = {one.fingerprint: one for one in self._identified(sightings)}
+        there = {one.fingerprint: one for one in self._identified(source, sightings)}
         for fingerprint, device in found.items():
             if fingerprint not in there:
                 device.missed(now)
@@ -77,13 +78,19 @@ class Fleet:
         """What the sources saw last, under the names and rules of now."""
         for source, sightings in self._last.items():
             found = self._devices[source]
-            for identity in self._identified(sightings):
+            for identity in self._identified(source, sightings):
                 device = found.get(identity.fingerprint)
                 if device is not None:
                     device.seen(identity, rules.judge, now)
 
-    def _identified(self, sightings: Sequence[Sighting]) -> list[Identity]:
-        return named(identify(sightings, self.bindings), self.matches.values(), set(self.bindings.values()))
+    def _identified(self, source: str, sightings: Sequence[Sighting]) -> list[Identity]:
+        """Most looks see what the last one saw."""
+        asked = (sightings, self.bindings, self.matches)
+        answered = self._answered.get(source)
+        if answered is None or answered[0] != asked:
+            found = named(identify(sightings, self.bindings), self.matches.values(), set(self.bindings.values()))
+            answered = self._answered[source] = (sightings, dict(self.bindings), dict(self.matches)), found
+        return answered[1]
 
     def disable(self, source: str, now: Moment) -> None:
         self._last.pop(source, None)

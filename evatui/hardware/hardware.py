@@ -133,9 +133,11 @@ class Hardware:
         return await self.settled(within_s)
 
     def _look_again(self, *buses: Bus) -> None:
-        for name, health in self._health.items():
-            if health.bus in buses:
-                self._health[name] = SourceHealth(name, health.bus)
+        for looking in self._lookings:
+            name, bus = looking.source.name, looking.source.bus
+            if bus in buses:
+                looking.renew()
+                self._health[name] = SourceHealth(name, bus.value)
         self._kick(*buses)
 
     async def bind(self, device: Device, logical_id: str, actor: str) -> None:
@@ -254,11 +256,20 @@ class Hardware:
                 self._telling.defect(error)
             self._news.set()
             self._write()
-            due = self.fleet.due
-            wait = POLL_S if due is None else min(POLL_S, max(0.0, due - self.clock.monotonic()) + 0.001)
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(wait):
-                    await kick.wait()
+            await self._pause(kick)
+
+    async def _pause(self, kick: asyncio.Event) -> None:
+        """Until the next round, something is due, or somebody asks. All sources share the rounds: waking the process
+        costs more than a look, and four that wake it for themselves cost four times as much."""
+        loop, due = asyncio.get_running_loop(), self.fleet.due
+        wait = POLL_S - loop.time() % POLL_S
+        if due is not None:
+            wait = min(wait, max(0.0, due - self.clock.monotonic()) + 0.001)
+        timer = loop.call_later(wait, kick.set)
+        try:
+            await kick.wait()
+        finally:
+            timer.cancel()
 
     async def _look(self, looking: Looking) -> None:
         name, bus = looking.source.name, looking.source.bus

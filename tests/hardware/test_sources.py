@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
+import sys
 import threading
 from pathlib import Path
 
@@ -14,7 +16,7 @@ from evatui.hardware.sighting import Bus, Sighting
 from evatui.hardware.sources import looking
 from evatui.hardware.sources.hid_devices import HidDevices
 from evatui.hardware.sources.looking import Looking
-from evatui.hardware.sources.node import look_at_node
+from evatui.hardware.sources.node import glance_at_nodes, look_at_node
 from evatui.hardware.sources.serial_ports import SerialPorts
 from tests.hardware.bench import port
 from tests.support.ports import Ports
@@ -113,7 +115,11 @@ class Scripted:
 
     def __init__(self, *answers: object) -> None:
         self.answers = list(answers)
+        self.seen: object = None
         self.go_on = threading.Event()
+
+    def glance(self) -> object:
+        return self.seen
 
     def scan(self) -> list[Sighting]:
         answer = self.answers.pop(0)
@@ -148,3 +154,40 @@ async def test_a_source_that_hangs_is_given_up_for_now_and_its_late_answer_is_ta
     assert look.sightings == ()
     assert (await watched.look()).sightings == (port(),)
     watched.close()
+
+
+async def test_what_looks_the_same_at_a_glance_is_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = Scripted([port()], [], OSError(5, "gone"), [port()], [], [port()])
+    watched = Looking(source)
+    source.seen = "one node"
+    assert [(await watched.look()).sightings for _ in range(3)] == [(port(),)] * 3
+    source.seen = "none"
+    assert [(await watched.look()).sightings for _ in range(2)] == [()] * 2
+    watched.renew()
+    assert (await watched.look()).problem == "OSError"
+    assert [(await watched.look()).sightings for _ in range(2)] == [(port(),)] * 2, "after a failure it is read"
+    monkeypatch.setattr(looking, "FULL_S", 0.0)
+    watched.renew()
+    assert [(await watched.look()).sightings for _ in range(2)] == [(), (port(),)], "and now and then without a reason"
+    watched.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="there are no such nodes")
+def test_a_glance_tells_whatever_may_change_a_port(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evatui.hardware.sources.node._FOLDER", str(tmp_path))
+    (tmp_path / "ttyUSB0").touch()
+    (tmp_path / "tty1").touch()
+    seen = [glance_at_nodes("tty")]
+    (tmp_path / "tty1").write_text("somebody typed")
+    assert glance_at_nodes("tty") == seen[0]
+    anew = tmp_path / "anew"
+    changes = [
+        lambda: (tmp_path / "ttyACM0").touch(),
+        lambda: (anew.touch(), anew.replace(tmp_path / "ttyUSB0")),
+        lambda: (tmp_path / "ttyUSB0").chmod(0o600),
+        lambda: (tmp_path / "ttyACM0").unlink(),
+    ]
+    for change in changes:
+        change()
+        seen.append(glance_at_nodes("tty"))
+    assert all(one != other for one, other in itertools.pairwise(seen))

@@ -20,15 +20,16 @@ class Ports:
         self.problem: Exception | None = None
         patch.setattr(list_ports, "comports", self._comports)
         patch.setattr("hidraw.enumerate", list)
+        patch.setattr("evatui.hardware.sources.node._FOLDER", str(folder))
 
     def plug(self, name: str, serial: str | None, place: str) -> None:
         node = self._folder / name
         anew = self._folder / f"{name}.anew"
         anew.touch()
-        anew.replace(node)  # beside the old one, so that it has another number
         port = ListPortInfo(str(node), skip_link_detection=True)
         port.vid, port.pid, port.serial_number, port.location, port.product = 0x0403, 0x6001, serial, place, "Scale"
         self._there[name] = port
+        anew.replace(node)  # beside the old one, so that it has another number; last, since this is what is noticed
 
     def unplug(self, name: str) -> None:
         del self._there[name]

@@ -46,6 +46,9 @@ class Simulators:
     def names(self) -> tuple[str, ...]:
         return tuple(_ALL)
 
+    def glance(self) -> object:
+        return None
+
     def scan(self) -> list[Sighting]:
         if not hasattr(os, "openpty"):
             return []

@@ -18,7 +18,7 @@ from evatui.hardware.holder import refuse_foreign_holder
 from evatui.hardware.ports.hid_port import HidPort
 from evatui.hardware.ports.wire import Wire
 from evatui.hardware.sighting import Bus, Sighting
-from evatui.hardware.sources.node import look_at_node, refuse_another
+from evatui.hardware.sources.node import glance_at_nodes, look_at_node, refuse_another
 from evatui.hardware.trouble import translate
 from evatui.kernel.model.text import clean_line
 
@@ -39,6 +39,9 @@ class HidDevices:
     name = "hidraw" if sys.platform == "linux" else "hid"
     bus = Bus.HID
     from_memory = False
+
+    def glance(self) -> object:
+        return glance_at_nodes("hidraw")
 
     def scan(self) -> list[Sighting]:
         library = _library(self.name)

@@ -13,9 +13,11 @@ from typing import Final
 from evatui.hardware.sighting import Sighting
 from evatui.hardware.sources.source import Source
 
-__all__ = ["DEADLINE_S", "Look", "Looking"]
+__all__ = ["DEADLINE_S", "FULL_S", "Look", "Looking"]
 
 DEADLINE_S: Final = 2.0
+FULL_S: Final = 5.0
+"""So often the source looks, whatever a glance says."""
 _MAX_SIGHTINGS: Final = 256
 
 
@@ -29,7 +31,8 @@ class Look:
 
 
 class Looking:
-    """For one loop. The thread is always the same, since some libraries want that, and begins with the first look."""
+    """For one loop. The thread is always the same, since some libraries want that, and begins with the first look.
+    What costs much is read again where a glance shows that something may have changed."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -37,6 +40,14 @@ class Looking:
         self._asked = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._pending: asyncio.Future[Look] | None = None
+        self._glance: object = None
+        self._last = Look(None)
+        self._full_at = 0.0
+        self._wanted = self._served = 0
+
+    def renew(self) -> None:
+        """No look that begins from now on trusts in a glance, until the source has looked."""
+        self._wanted += 1
 
     async def look(self) -> Look:
         """Fails after `DEADLINE_S`; the next look then waits for the same answer."""
@@ -67,12 +78,19 @@ class Looking:
                 loop.call_soon_threadsafe(_answer, future, answer)
 
     def _scan(self) -> Look:
-        started = time.monotonic()
+        started, wanted = time.monotonic(), self._wanted
         try:
+            glance = self.source.glance()  # before the look, or what comes meanwhile would be missed
+            known = glance is not None and glance == self._glance and wanted == self._served
+            if known and started < self._full_at:
+                return self._last
+            self._glance = None
             found = self.source.scan()
         except Exception as error:  # of the system's, while something is unplugged, or of the library's own
             return Look(None, type(error).__name__)
-        return Look(tuple(found[:_MAX_SIGHTINGS]), took_ms=(time.monotonic() - started) * 1000)
+        self._glance, self._served, self._full_at = glance, wanted, started + FULL_S
+        self._last = Look(tuple(found[:_MAX_SIGHTINGS]), took_ms=(time.monotonic() - started) * 1000)
+        return self._last
 
 
 def _answer(future: asyncio.Future[Look], answer: Look) -> None:

@@ -10,7 +10,7 @@ from evatui.hardware.dialect import Line
 from evatui.hardware.ports.serial_port import SerialPort
 from evatui.hardware.ports.wire import Wire
 from evatui.hardware.sighting import Bus, Sighting
-from evatui.hardware.sources.node import look_at_node, refuse_another
+from evatui.hardware.sources.node import glance_at_nodes, look_at_node, refuse_another
 from evatui.kernel.model.text import clean_line
 
 __all__ = ["SerialPorts"]
@@ -22,6 +22,9 @@ class SerialPorts:
     name = "serial"
     bus = Bus.SERIAL
     from_memory = False
+
+    def glance(self) -> object:
+        return glance_at_nodes("tty", "rfcomm")
 
     def scan(self) -> list[Sighting]:
         from serial.tools import list_ports

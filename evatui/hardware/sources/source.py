@@ -19,6 +19,11 @@ class Source(Protocol):
     bus: Bus
     from_memory: bool
 
+    def glance(self) -> object:
+        """What costs little to see, and is never the same where `scan` would see anything else than before; None where
+        nothing is. Blocking; may raise whatever the system does."""
+        ...
+
     def scan(self) -> list[Sighting]:
         """What is there now. Blocking; opens nothing; may raise whatever its library does."""
         ...
