@@ -75,7 +75,8 @@ class Telling:
         self._journal.write(Code.DEVICE_ORPHANED, Outcome.UNKNOWN, KERNEL, device=claim.fingerprint, owner=claim.actor)
 
     def command(self, what: str, device: Device, capability: str, owner: Owner, cause: str) -> None:
-        """Emits ``/hardware/command/<what>``: ``failed`` before anything was sent, ``unknown`` after, ``cancelled``."""
+        """Emits ``/hardware/command/<what>``: ``accepted``, and how it ended: ``completed``, ``failed`` before anything
+        was sent, ``unknown`` after, ``cancelled``."""
         payload = {"capability": capability, "request_id": owner.what, "cause": cause}
         self._bus.emit(f"/hardware/command/{what}", {**_who(device), **payload})
 

@@ -92,14 +92,17 @@ class Using:
         expected: int | None,
     ) -> Any:
         """The answer of a device. Raises `Trouble`."""
+        self._telling.command("accepted", device, capability, owner, "")
         try:
-            return await self.station(device).ask(dialect, capability, payload, owner, left_s, expected)
+            answer = await self.station(device).ask(dialect, capability, payload, owner, left_s, expected)
         except Trouble as trouble:
             self._telling.command("unknown" if trouble.sent else "failed", device, capability, owner, trouble.message)
             raise
         except asyncio.CancelledError:
             self._telling.command("cancelled", device, capability, owner, "whoever called has given it up")
             raise
+        self._telling.command("completed", device, capability, owner, "")
+        return answer
 
     async def claim(self, device: Device, actor: Actor, request_id: str, *, force: bool) -> Lease:
         """Raises `Trouble`. ``force``: whoever has claimed it before has it no more."""

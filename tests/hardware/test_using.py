@@ -92,7 +92,10 @@ async def test_who_gives_up_leaves_nothing_behind_for_the_next(room: Room) -> No
     call.cancel()
     with pytest.raises(asyncio.CancelledError):
         await call
-    assert (room.state(), room.told("/hardware/command")) == ("authorized", ["cancelled"])
+    assert (room.state(), room.told("/hardware/command")) == (
+        "authorized",
+        ["accepted", "completed", "accepted", "cancelled"],
+    )
     await room.script(Fault.NONE)
     assert (await room.ask())["reading"] >= 2
 

@@ -86,6 +86,8 @@ _ROWS: tuple[tuple[str, str, tuple[str, ...], Mapping[str, tuple[str, ...]]], ..
         "hardware",
         (*_DEVICE, "capability", "request_id", "cause"),
         {
+            "accepted": ("A command waits for its turn at the device.",),
+            "completed": ("The device has answered a command.",),
             "failed": ("A command failed before anything was sent.",),
             "unknown": ("A command failed after something was sent: nobody knows what came of it.",),
             "cancelled": ("Whoever asked for it has given it up: what it did is not known.",),
