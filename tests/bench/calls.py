@@ -11,12 +11,15 @@ from typing import Any
 
 import orjson
 
+from evatui.kernel.admission.schemas import CompiledSchema
 from evatui.kernel.lua.engine import Engine
 from evatui.kernel.lua.outcome import HostPort, Outcome, Returned
 from evatui.kernel.lua.program import Chunk, Program
 from evatui.kernel.lua.worker.workers import Workers
 from evatui.kernel.model.call import Actor, CallerType, CallRequest
 from evatui.kernel.model.manifest import Isolation
+from evatui.kernel.records.audit import Reservation
+from evatui.kernel.records.groups import ACCEPTED, Acceptance
 from evatui.kernel.registry.payload import handed
 from evatui.kernel.workspace.settings import AuditMode
 from evatui.runtime import Runtime
@@ -25,10 +28,13 @@ from tests.bench.bare import BareLua
 from tests.bench.payloads import ECHO, NOOP, REWORK, SUMMARISE, kinds, payload
 from tests.bench.results import Section, compared
 
-__all__ = ["Call", "measure", "sandboxed", "timed", "whole_way"]
+__all__ = ["Call", "measure", "sandboxed", "timed", "unjudged", "whole_way"]
 
 _CALLER = Actor(CallerType.USER, "bench")
 _FAR = 3600.0
+_COUNTED = {"code": "call.completed", "outcome": "ok", "capability_id": "bench", "duration_us": 100}
+"""What is counted of a call that is on no record."""
+_RESERVED = Reservation()
 _MANIFEST = """\
 id: bench
 kind: lua_tool
@@ -156,6 +162,64 @@ async def sandboxed(
 @contextlib.asynccontextmanager
 async def whole_way(source: str, audit: AuditMode = AuditMode.WRITE, callers: int = 4) -> AsyncIterator[Call]:
     """``callers``: how many calls may run at once."""
+    async with _serving(source, audit, callers) as runtime:
+        yield _called(runtime)
+
+
+@contextlib.asynccontextmanager
+async def unjudged(source: str) -> AsyncIterator[Call]:
+    """The same way, of a runtime that holds no value against a schema and writes nothing down. (What a policy decides
+    is decided when a version comes, and at host calls, so there is nothing of it to leave out.)"""
+    async with _serving(source, AuditMode.WRITE, 4) as runtime:
+        calls = runtime.calls
+        candidate = runtime.table.active["bench"].candidate
+        for name in ("input", "output"):
+            object.__setattr__(candidate, name, _Fits(getattr(candidate, name)))
+        recorded = calls._audit.on_append
+        assert recorded is not None
+        calls._audit = _Unwritten(recorded)  # type: ignore[assignment]
+        calls._record = lambda flight, response: _COUNTED  # type: ignore[method-assign]
+        yield _called(runtime)
+
+
+class _Fits:
+    """A schema that nothing is held against."""
+
+    def __init__(self, schema: CompiledSchema) -> None:
+        self.empty_is_array = schema.empty_is_array
+
+    def check(self, value: Any) -> list[Any]:
+        return []
+
+
+class _Unwritten:
+    """Takes no record; what is counted of each call is counted."""
+
+    def __init__(self, counted: Callable[[Any], None]) -> None:
+        self._counted = counted
+
+    def begin(self) -> Reservation:
+        return _RESERVED
+
+    def release(self, reservation: Reservation) -> None:
+        pass
+
+    def final(self, reservation: Reservation, record: Any) -> Acceptance:
+        self._counted(record)
+        return ACCEPTED
+
+
+def _called(runtime: Runtime) -> Call:
+    async def call(value: Any) -> Any:
+        report = await runtime.call(CallRequest("bench.call", value, _CALLER))
+        assert report.response.ok, report.response.error
+        return report.response.result
+
+    return call
+
+
+@contextlib.asynccontextmanager
+async def _serving(source: str, audit: AuditMode, callers: int) -> AsyncIterator[Runtime]:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder) / "workspace"
         (root / "capabilities/policies").mkdir(parents=True)
@@ -164,13 +228,7 @@ async def whole_way(source: str, audit: AuditMode = AuditMode.WRITE, callers: in
         (root / "capabilities/bench.lua").write_text(source)
         (root / "capabilities/bench.yaml").write_text(f"{_MANIFEST}limits: {{concurrency: {callers}}}\n")
         runtime = await Runtime.open(root, state_dir=Path(folder) / "state")
-
-        async def call(value: Any) -> Any:
-            report = await runtime.call(CallRequest("bench.call", value, _CALLER))
-            assert report.response.ok, report.response.error
-            return report.response.result
-
         try:
-            yield call
+            yield runtime
         finally:
             await runtime.close()
