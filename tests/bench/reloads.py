@@ -19,9 +19,9 @@ async def measure(rounds: int) -> list[Section]:
     ``EVA_BENCH_CAPS`` is the number of capabilities in the second one (1,000).
     """
     note = (
-        f"{_EDITS} edits of a script, by rename and in place at random, under 240 calls a second. Measured from the end "
-        "of the save: to the switch of the table, from where on each call that comes gets the new version, and to the "
-        "end of a call that was made then."
+        f"{_EDITS} edits of a script, by rename and in place at random, under 240 calls a second. Measured from the "
+        "end of the save: to the switch of the table, from where on each call that comes gets the new version, and "
+        "to the end of a call that was made then."
     )
     alone = await edit_under_load(_EDITS)
     among = await edit_under_load(_EDITS, beside=COUNT - 1)
