@@ -165,7 +165,7 @@ class Runtime(Rooms):
                     self.bus.emit("/runtime/damaged", {"cause": noticed})
                 told = self._tell_audit(told)
                 await self.hardware.open()
-                await self.probations.look()
+                await self.probations.look(self.registry.runs)
                 await self.on_look()
             except WorkspaceHeld as held:
                 self.lost = str(held)

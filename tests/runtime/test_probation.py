@@ -104,6 +104,14 @@ def enters(house: House, digest: str, *, new: bool = True) -> None:
     house.now.enters("greet", digest, 7, 60, new=new)
 
 
+def runs(capability_id: str, digest: str) -> bool:
+    return True
+
+
+def runs_not(capability_id: str, digest: str) -> bool:
+    return False
+
+
 def test_one_death_is_nobodys_fault(house: House) -> None:
     enters(house, "two")
     house.starts()
@@ -130,14 +138,41 @@ async def test_who_has_served_for_its_time_has_proved_itself(house: House) -> No
     house.starts()
     enters(house, "two", new=False)
     house.hands.ahead += 20
-    await house.now.look()
+    await house.now.look(runs)
     assert house.now._marks
     house.hands.ahead += 60
-    await house.now.look()
+    await house.now.look(runs)
     house.starts()
     house.starts()
     assert house.died_of == []
     assert house.quarantined == set()
+
+
+async def test_who_has_left_is_not_to_blame_for_what_comes_later(house: House) -> None:
+    """Deleted, taken back or switched off; but what is only on its way in has not left."""
+    enters(house, "two")
+    await house.now.look(runs_not)
+    house.starts()
+    enters(house, "two", new=False)
+    await house.now.look(runs)
+    await house.now.look(runs_not)
+    house.starts()
+    house.starts()
+    assert house.died_of == []
+    assert house.quarantined == set()
+
+
+async def test_what_is_deleted_is_on_probation_no_more(start, workspace: Path) -> None:
+    write(workspace, tool("late", LATE))
+    runtime = await start()
+    write(workspace, tool("later", LATE))
+    await runtime.reloader.run()
+    await runtime.probations.look(runtime.registry.runs)
+    assert set(runtime.probations._marks) == {"later"}
+    (workspace / "capabilities/later.yaml").unlink()
+    await runtime.reloader.run()
+    await runtime.probations.look(runtime.registry.runs)
+    assert not runtime.probations._marks
 
 
 async def test_who_comes_again_while_it_proves_itself_is_on_probation_again(
@@ -154,7 +189,7 @@ async def test_who_comes_again_while_it_proves_itself_is_on_probation_again(
 
     again = threading.Thread(target=enters, args=(house, "two"))
     monkeypatch.setattr(ProbationBook, "end", meanwhile)
-    await house.now.look()
+    await house.now.look(runs)
     again.join()
     monkeypatch.setattr(ProbationBook, "end", end)
     house.starts()

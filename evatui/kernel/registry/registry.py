@@ -76,6 +76,11 @@ class Registry:
         """Why nothing answers."""
         return absent(self.capabilities.values(), self.adapters, request, self.why_not)
 
+    def runs(self, capability_id: str, digest: str) -> bool:
+        """Does the version with this digest serve, or end what it began?"""
+        found = self.capabilities.get(capability_id)
+        return found is not None and any(one.digest == digest for one in found.generations)
+
     def capability(self, capability_id: str, path: str) -> Capability:
         """The record of an id, made at first sight; a deleted one that comes back starts anew."""
         found = self.capabilities.get(capability_id)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from evatui.kernel.model.call import KERNEL
@@ -21,10 +22,13 @@ from evatui.kernel.storage.probation_book import DEATHS, Probation, ProbationBoo
 __all__ = ["Probations"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class _Mark:
+    """``ran``: it was seen to be in service since."""
+
     digest: str
     due: float
+    ran: bool = False
 
 
 class Probations:
@@ -66,15 +70,21 @@ class Probations:
                 self._book.end([(capability_id, mark.digest)])
                 self._marks.pop(capability_id, None)
 
-    async def look(self) -> None:
-        """Whoever has served for its time has proved itself."""
-        now = self._clock.monotonic()
-        if any(mark.due <= now for mark in self._marks.copy().values()):  # other threads let versions enter
-            await asyncio.to_thread(self._prove, now)
+    async def look(self, runs: Callable[[str, str], bool]) -> None:
+        """Whoever has served for its time has proved itself; who left before, and is no more where it ``runs``, by id
+        and digest, is not to blame for what happens from now on."""
+        now, over = self._clock.monotonic(), {}
+        for key, mark in self._marks.copy().items():  # other threads let versions enter
+            in_service = runs(key, mark.digest)
+            if mark.due <= now or (mark.ran and not in_service):
+                over[key] = mark
+            mark.ran |= in_service
+        if over:
+            await asyncio.to_thread(self._end, over)
 
-    def _prove(self, now: float) -> None:
+    def _end(self, over: Mapping[str, _Mark]) -> None:
         with self._writing:
-            over = {key: mark for key, mark in self._marks.items() if mark.due <= now}
+            over = {key: mark for key, mark in over.items() if self._marks.get(key) is mark}
             self._book.end([(key, mark.digest) for key, mark in over.items()])
             for key in over:
                 del self._marks[key]
