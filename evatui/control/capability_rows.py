@@ -13,7 +13,8 @@ from evatui.kernel.admission.explained import explained_permissions
 from evatui.kernel.model.lifecycle import State
 from evatui.kernel.model.manifest import Manifest
 from evatui.kernel.model.text import clean_line
-from evatui.kernel.registry.capability import Capability
+from evatui.kernel.registry.capability import Capability, Past
+from evatui.kernel.registry.retention import Kept
 from evatui.kernel.registry.rollout.bounds import lower_bound, upper_bound
 from evatui.kernel.registry.rollout.cohort import told
 from evatui.kernel.registry.rollout.judge import FAIL_CONFIDENCE, PASS_CONFIDENCE
@@ -178,29 +179,19 @@ def generation_rows(capability: Capability) -> list[GenerationRow]:
         )
         for g in live
     ]
+    over: list[tuple[Past | Kept, str]] = [(past, past.ended) for past in reversed(capability.past)]
+    over += [(kept, kept.at) for kept in capability.kept]
     rows += [
         GenerationRow(
-            id=past.name.id,
-            number=past.name.short,
-            version=past.version,
+            id=one.name.id,
+            number=one.name.short,
+            version=one.version,
             state=State.UNREGISTERED,
-            since=past.ended,
-            digest=past.digest,
-            restorable=past.name.id in restorable,
+            since=since,
+            digest=one.digest,
+            restorable=one.name.id in restorable,
         )
-        for past in reversed(capability.past)
-    ]
-    rows += [
-        GenerationRow(
-            id=kept.name.id,
-            number=kept.name.short,
-            version=kept.version,
-            state=State.UNREGISTERED,
-            since=kept.at,
-            digest=kept.digest,
-            restorable=kept.name.id in restorable,
-        )
-        for kept in capability.kept
+        for one, since in over
     ]
     once: dict[str, GenerationRow] = {}
     for row in rows:

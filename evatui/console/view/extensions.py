@@ -236,7 +236,10 @@ def _server(server: ServerRow, adapter_id: str) -> Iterator[Line]:
     if server.waiting:
         how = f"eva mcp approve {adapter_id} --digest {server.digest}"
         yield line(
-            (f"{server.waiting} wait for approval: ", Ink.WARN), ("a", Ink.KEY), " approve tools, or ", (how, Ink.INFO)
+            (f"{server.waiting} wait for approval: ", Ink.WARN),
+            ("a", Ink.KEY),
+            " in the list approves them, or ",
+            (how, Ink.INFO),
         )
     for tool in server.tools:
         ink = _TOOLS.get(tool.state, Ink.DIM)
