@@ -191,3 +191,5 @@ def test_a_glance_tells_whatever_may_change_a_port(tmp_path: Path, monkeypatch: 
         change()
         seen.append(glance_at_nodes("tty"))
     assert all(one != other for one, other in itertools.pairwise(seen))
+    monkeypatch.setattr("evatui.hardware.sources.node._FOLDER", str(tmp_path / "none"))
+    assert glance_at_nodes("tty") is None

@@ -40,11 +40,16 @@ _BOOT: Final = _boot()
 
 def glance_at_nodes(*names: str) -> object:
     """What tells one node from another, and from itself with other permissions, of all in /dev with such names; None
-    where there are none. A number right after such a name is that of a terminal, which changes as somebody types."""
-    if sys.platform != "linux":
+    where that cannot be known. A number right after such a name is that of a terminal, which changes as somebody
+    types."""
+    try:
+        there = sorted(os.listdir(_FOLDER)) if sys.platform == "linux" else None
+    except OSError:
+        there = None
+    if there is None:
         return None
     found = []
-    for name in sorted(os.listdir(_FOLDER)):
+    for name in there:
         if name.startswith(names) and not name[3:4].isdigit():
             with suppress(OSError):
                 seen = os.stat(f"{_FOLDER}/{name}")
