@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import hashlib
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evatui.kernel.model.clock import rfc3339
 from evatui.kernel.model.errors import CallError, ErrorKind
 from evatui.kernel.model.manifest import AuditLevel
 from evatui.kernel.records.codes import Code, Outcome, call_ending
@@ -102,3 +104,9 @@ def test_harmless_values_come_out_as_they_are(value: object) -> None:
 )
 def test_success_failure_and_denial_have_codes_of_their_own(error: CallError | None, ending: object) -> None:
     assert call_ending(error) == ending
+
+
+@pytest.mark.parametrize("micros", [0, 1, 999, 1_000, 678_901, 999_999])
+def test_a_time_in_words_has_its_milliseconds(micros: int) -> None:
+    moment = dt.datetime(2026, 1, 2, 8, 34, 5, micros, tzinfo=dt.timezone(dt.timedelta(hours=5, minutes=30)))
+    assert rfc3339(moment) == f"2026-01-02T03:04:05.{micros // 1000:03d}Z"

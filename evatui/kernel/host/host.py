@@ -68,8 +68,9 @@ class BoundHost:
     def account(self) -> list[dict[str, Any]]:
         """``calls``, with one that is still under way as ``Cancelled``: nobody waits for it any more."""
         left = self.running
-        listed = [_line(left, 0, ErrorKind.CANCELLED.value)] if left is not None else []
-        return [*self.calls, *listed]
+        if left is None:
+            return self.calls.copy()
+        return [*self.calls, _line(left, 0, ErrorKind.CANCELLED.value)]
 
     def __call__(self, function: str, argument: Any) -> Any:
         """The function's JSON-like answer, or the coroutine that is to be awaited for it, on the loop.

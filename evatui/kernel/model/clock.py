@@ -6,6 +6,8 @@ import datetime as dt
 import time
 from typing import Protocol
 
+import orjson
+
 __all__ = ["STILL_CLOCK", "SYSTEM_CLOCK", "Clock", "rfc3339"]
 
 
@@ -39,6 +41,5 @@ STILL_CLOCK: Clock = _StillClock()
 def rfc3339(moment: dt.datetime) -> str:
     """``2026-01-02T03:04:05.678Z``: UTC, milliseconds."""
     utc = moment if moment.tzinfo is dt.UTC else moment.astimezone(dt.UTC)
-    parts = (utc.year, utc.month, utc.day, utc.hour, utc.minute, utc.second, utc.microsecond // 1000)
-    # two thirds of the time of isoformat, a third of that of an f-string; and every call is written down
-    return "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ" % parts  # noqa: UP031
+    text = orjson.dumps(utc)  # a third of the time of isoformat; and every call is written down
+    return (text[1:24] if utc.microsecond else text[1:20] + b".000").decode() + "Z"

@@ -172,13 +172,11 @@ class AuditLog:
         Raises ``AuditUnavailable`` with ``details.ran``: the call ran, and its answer may not leave; nor may it
         before the `Acceptance` has been waited for, which may raise the same.
         """
-        fields = dict(record)
-        code, outcome = fields.pop("code"), fields.pop("outcome")
         try:
             self._reservations.remove(reservation)
         except KeyError:
             raise ValueError(_ENDED) from None
-        return self._pen.append(code, outcome, fields, ran=True)
+        return self._pen.append(record["code"], record["outcome"], record, ran=True)
 
     def overdue(self, **details: Any) -> CallFailed:
         """The failure of a call whose `final` does not return; nothing begins until a `look` finds that it does."""

@@ -65,9 +65,10 @@ class Chain:
     def commit(self) -> None:
         """What was appended is accepted, once the disk has it where the log is durable."""
         self._file.sync()
+        follow, accept = self._standing.follow, self._accept
         for record, line in self._loose:
-            self._standing.follow(record)
-            self._accept(record, line)
+            follow(record)
+            accept(record, line)
         self._loose.clear()
         self._mark()
 
@@ -200,9 +201,10 @@ class Chain:
 
     def _write(self, code: str, outcome: str, fields: Mapping[str, Any]) -> None:
         state = self._standing
-        record, line = compose(state.seq + 1, rfc3339(self._clock.now()), code, outcome, fields, state.prev)
+        seq, prev = state.seq + 1, state.prev
+        record, line = compose(seq, rfc3339(self._clock.now()), code, outcome, fields, prev)
         self._file.append(line + b"\n")
-        self._before, state.seq, state.prev = state.prev, state.seq + 1, line_hash(line)
+        self._before, state.seq, state.prev = prev, seq, line_hash(line)
         self._loose.append((record, line))
 
     def _mark(self) -> None:

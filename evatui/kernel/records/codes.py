@@ -138,13 +138,13 @@ class Outcome(StrEnum):
     UNKNOWN = "unknown"
 
 
-_WELL = (Code.CALL_OK, Outcome.OK)
+_WELL = (str(Code.CALL_OK), str(Outcome.OK))
+_DENIED = (str(Code.CALL_DENIED), str(Outcome.DENIED))
+_FAILED = (str(Code.CALL_ERROR), str(Outcome.ERROR))
 
 
-def call_ending(error: CallError | None) -> tuple[Code, Outcome]:
+def call_ending(error: CallError | None) -> tuple[str, str]:
     """How a call that ended in ``error`` (or well) is written down. Only the kernel denies: a handler errs."""
     if error is None:
         return _WELL
-    if error.kind is ErrorKind.POLICY_DENIED and error.origin is Origin.KERNEL:
-        return Code.CALL_DENIED, Outcome.DENIED
-    return Code.CALL_ERROR, Outcome.ERROR
+    return _DENIED if error.kind is ErrorKind.POLICY_DENIED and error.origin is Origin.KERNEL else _FAILED

@@ -51,7 +51,7 @@ class LogFile:
         if self._ragged:
             os.ftruncate(self._fd, self.size)
         self._ragged = True
-        written = 0
+        written = os.write(self._fd, data)
         while written < len(data):
             written += os.write(self._fd, data[written:])
         self._ragged = False

@@ -144,15 +144,13 @@ class Pen:
         self._fresh.append(record)
         if self._outlet:
             self._outlet.add(line + b"\n")
-        if self._sealer:
-            self._sealer.tell()
 
     def _take(self) -> list[dict[str, Any]]:
         """The chain, until it is let go; in the list is then what was accepted meanwhile.
 
         Raises `TimeoutError` where another thread holds it, and hangs.
         """
-        if not self._lock.acquire(timeout=self._give_up_s):
+        if not (self._lock.acquire(False) or self._lock.acquire(timeout=self._give_up_s)):
             self.refusal = self.refusal or _HANGS
             raise TimeoutError(self.refusal)
         self._fresh = []
@@ -160,6 +158,8 @@ class Pen:
 
     def _let_go(self, fresh: Sequence[Mapping[str, Any]]) -> None:
         self._lock.release()
+        if fresh and self._sealer:
+            self._sealer.tell()
         if self.on_append:
             for record in fresh:
                 self.on_append(record)

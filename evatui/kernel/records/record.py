@@ -30,7 +30,8 @@ FIELDS = (
     "host_calls",
 )
 """Between ``seq, at, code, outcome`` and ``prev``. A field that a record does not need is null, host calls ``[]``."""
-_BLANK: dict[str, Any] = dict.fromkeys(FIELDS)
+_BLANK: dict[str, Any] = dict.fromkeys(("seq", "at", "code", "outcome", *FIELDS))
+_NAMES = frozenset({"code", "outcome", *FIELDS})
 
 GENESIS = "0" * 64
 """``prev`` of the very first record."""
@@ -38,6 +39,8 @@ GENESIS = "0" * 64
 MAX_VALUE_BYTES = 65_536
 """A recorded value is at most this long as JSON; of a longer one only size and digest are kept."""
 
+
+_NONE, _FULL = AuditLevel.NONE, AuditLevel.FULL  # names are found sooner than members
 
 MAX_TEXT = 1_024
 """Characters of a field that is text, such as the name that was called; what is longer is cut, and ends with ``…``."""
@@ -48,14 +51,18 @@ _SURELY_SHORT = MAX_TEXT + len(orjson.dumps(_BLANK))
 def compose(
     seq: int, at: str, code: str, outcome: str, fields: Mapping[str, Any], prev: str
 ) -> tuple[dict[str, Any], bytes]:
-    """The record and its line. Fields beyond `FIELDS` stand together under ``details``, before ``prev``."""
-    # `str`, for what it says: of a member of an enumeration everything else takes several times as long
-    record = {"seq": seq, "at": at, "code": str(code), "outcome": str(outcome), **_BLANK, "host_calls": []}
-    if fields.keys() <= _BLANK.keys():
+    """The record and its line. Fields beyond `FIELDS` stand together under ``details``, before ``prev``; ``code`` and
+    ``outcome`` may be among them."""
+    record = _BLANK.copy()
+    if _NAMES.issuperset(fields):
         record.update(fields)
     else:
-        record.update((name, value) for name, value in fields.items() if name in _BLANK)
-        record["details"] = {name: value for name, value in fields.items() if name not in _BLANK}
+        record.update((name, value) for name, value in fields.items() if name in _NAMES)
+        record["details"] = {name: value for name, value in fields.items() if name not in _NAMES}
+    if record["host_calls"] is None:
+        record["host_calls"] = []
+    # `str`, for what it says: of a member of an enumeration everything else takes several times as long
+    record["seq"], record["at"], record["code"], record["outcome"] = seq, at, str(code), str(outcome)
     record["prev"] = prev
     line = orjson.dumps(record)
     if len(line) > _SURELY_SHORT:
@@ -85,13 +92,13 @@ def measured(value: Any, level: AuditLevel, data: bytes | None = None) -> dict[s
     ``none`` keeps nothing; ``metadata_only`` the size as `canonical` JSON and its SHA-256; ``full`` also the value,
     secrets redacted, unless it is longer than `MAX_VALUE_BYTES`.
     """
-    if level is AuditLevel.NONE:
+    if level is _NONE:
         return None
     try:
         data = canonical(value) if data is None else data
     except TypeError:  # refused before it got anywhere, but the refusal is recorded
         return {"bytes": None, "digest": None}
     kept: dict[str, Any] = {"bytes": len(data), "digest": hashlib.sha256(data).hexdigest()}
-    if level is AuditLevel.FULL and len(data) <= MAX_VALUE_BYTES:
+    if level is _FULL and len(data) <= MAX_VALUE_BYTES:
         kept["value"] = redact(value)
     return kept

@@ -31,11 +31,12 @@ class Window(Generic[T]):
 
     def push(self, number: int, item: T, size: int) -> None:
         """``number`` is one more than the last one's, but for the very first."""
-        self._items.append((item, size))
+        items = self._items
+        items.append((item, size))
         self._bytes += size
         self.last = number
-        while len(self._items) > self._max_items or (self._bytes > self._max_bytes and len(self._items) > 1):
-            self.pop()
+        while len(items) > self._max_items or (self._bytes > self._max_bytes and len(items) > 1):
+            self._bytes -= items.popleft()[1]
             self.dropped += 1
 
     def pop(self) -> T:

@@ -17,13 +17,12 @@ __all__ = ["call_record"]
 def call_record(
     request: CallRequest,
     response: Response,
-    *,
     capability_id: str | None,
     generation: Generation | None,
     levels: AuditLevels,
-    host_calls: Sequence[Any] = (),
+    host_calls: Sequence[Any],
     duration_us: int,
-    data: bytes | None = None,
+    data: bytes | None,
 ) -> dict[str, Any]:
     """The final record of a call; ``generation`` is None where none was reached.
 
@@ -43,5 +42,5 @@ def call_record(
         "error_kind": response.error.kind.value if response.error else None,
         "input": measured(request.payload, levels.log_input, data),
         "output": measured(response.result, levels.log_output) if response.ok else None,
-        "host_calls": list(host_calls),
+        "host_calls": host_calls,
     }

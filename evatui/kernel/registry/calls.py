@@ -245,15 +245,16 @@ class Calls:
     # -- records ----------------------------------------------------------------------------
 
     def _record(self, flight: Flight, response: Response) -> dict[str, Any]:
+        generation, host = flight.generation, flight.host
         return call_record(
             flight.request,
             response,
-            capability_id=flight.capability.id if flight.capability else None,
-            generation=flight.generation,
-            levels=self._in_force.levels(flight.generation.candidate) if flight.generation else AuditLevels(),
-            host_calls=flight.host.account() if flight.host else (),
-            duration_us=int((self._clock.monotonic() - flight.started) * 1_000_000),
-            data=flight.data,
+            flight.capability.id if flight.capability else None,
+            generation,
+            self._in_force.levels(generation.candidate) if generation else AuditLevels(),
+            host.account() if host else (),
+            int((self._clock.monotonic() - flight.started) * 1_000_000),
+            flight.data,
         )
 
     async def _record_unserved(self, flight: Flight, response: Response) -> Response:
