@@ -16,10 +16,12 @@ from evatui.kernel.lua.engine import Engine
 from evatui.kernel.lua.outcome import HostPort, Outcome, Returned
 from evatui.kernel.lua.program import Chunk, Program
 from evatui.kernel.lua.worker.workers import Workers
-from evatui.kernel.model.call import Actor, CallerType, CallRequest
+from evatui.kernel.model.call import Actor, CallerType, CallRequest, Response
 from evatui.kernel.model.manifest import Isolation
 from evatui.kernel.records.audit import Reservation
+from evatui.kernel.records.codes import call_ending
 from evatui.kernel.records.groups import ACCEPTED, Acceptance
+from evatui.kernel.registry.flight import Flight
 from evatui.kernel.registry.payload import handed
 from evatui.kernel.workspace.settings import AuditMode
 from evatui.runtime import Runtime
@@ -32,8 +34,6 @@ __all__ = ["Call", "measure", "sandboxed", "timed", "unjudged", "whole_way"]
 
 _CALLER = Actor(CallerType.USER, "bench")
 _FAR = 3600.0
-_COUNTED = {"code": "call.completed", "outcome": "ok", "capability_id": "bench", "duration_us": 100}
-"""What is counted of a call that is on no record."""
 _RESERVED = Reservation()
 _MANIFEST = """\
 id: bench
@@ -178,8 +178,23 @@ async def unjudged(source: str) -> AsyncIterator[Call]:
         recorded = calls._audit.on_append
         assert recorded is not None
         calls._audit = _Unwritten(recorded)  # type: ignore[assignment]
-        calls._record = lambda flight, response: _COUNTED  # type: ignore[method-assign]
+        calls._record = _counted  # type: ignore[method-assign]
         yield _called(runtime)
+
+
+def _counted(flight: Flight, response: Response) -> dict[str, Any]:
+    """What the metrics read of a record, and nothing else of it."""
+    code, outcome = call_ending(response.error)
+    assert flight.capability is not None
+    assert flight.host is not None
+    return {
+        "code": code,
+        "outcome": outcome,
+        "capability_id": flight.capability.id,
+        "duration_us": int((flight.host.now() - flight.started) * 1_000_000),
+        "error_kind": response.error.kind.value if response.error else None,
+        "host_calls": flight.host.account(),
+    }
 
 
 class _Fits:
