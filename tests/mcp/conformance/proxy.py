@@ -25,7 +25,7 @@ def with_token(server: str, token: str) -> Iterator[str]:
 
     async def serve() -> None:
         async def attend(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            with contextlib.suppress(OSError, RuntimeError, asyncio.IncompleteReadError):
+            with contextlib.suppress(OSError, RuntimeError, asyncio.IncompleteReadError, asyncio.CancelledError):
                 await _pass_on(reader, writer, server, token)
             writer.close()
 
@@ -39,8 +39,18 @@ def with_token(server: str, token: str) -> Iterator[str]:
     try:
         yield started.result(10)
     finally:
+        asyncio.run_coroutine_threadsafe(_end(), loop).result(10)
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
+        loop.close()
+
+
+async def _end() -> None:
+    """Nobody asks any more: what is on its way is given up."""
+    tasks = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, server: str, token: str) -> None:
