@@ -2,13 +2,15 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Hashable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from textual.css.model import RuleSet
+from textual.css.stylesheet import Stylesheet
 from textual.pilot import Pilot
 
 from evatui.console.app import ConsoleApp
@@ -94,6 +96,22 @@ class Console:
 def _nothing_is_remembered() -> None:
     """Of the view, the theme and the sorting that an earlier test left with."""
     Path(os.environ["EVA_CONFIG_DIR"], "console.json").unlink(missing_ok=True)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _styles_are_read_once() -> Iterator[None]:
+    """Each app reads its style sheets anew; what they say is the same in all that have the same colours."""
+    parse, read = Stylesheet._parse_rules, dict[Hashable, list[RuleSet]]()
+
+    def parse_once(sheet: Stylesheet, *source: Hashable, **about: Hashable) -> list[RuleSet]:
+        key = (source, frozenset(about.items()), frozenset(sheet._variables.items()))
+        if key not in read:
+            read[key] = parse(sheet, *source, **about)  # type: ignore[arg-type]
+        return read[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Stylesheet, "_parse_rules", parse_once)
+        yield
 
 
 OpenConsole = Callable[..., AbstractAsyncContextManager[Console]]
