@@ -52,7 +52,7 @@ def copy(package: Distribution, into: Path) -> None:
         if ".." not in file.parts:  # what is elsewhere are its commands
             target = into / file
             target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(file.locate(), target)
+            shutil.copy2(file.locate(), target)  # with its time, by which Python knows its bytecode again
 
 
 @pytest.mark.slow
