@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import os
+import sys
 import tempfile
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +20,7 @@ from evatui.kernel.model.sandbox import NO_SANDBOX
 from evatui.kernel.registry.scan import Scanner
 from evatui.kernel.workspace.files import Tree
 from evatui.kernel.workspace.layout import open_layout
-from tests.bench.arms import Arm, interleave
+from tests.bench.arms import Arm, Comparison, Spread, interleave
 from tests.bench.results import Section, compared
 
 __all__ = ["generate", "measure"]
@@ -76,79 +79,84 @@ def _walk(node: Any, places: list[Any]) -> None:
             _walk(part, places)
 
 
-class _Admission:
-    def __init__(self, root: Path) -> None:
-        self._root = root
-        self._layout = open_layout(root)
-        self._tree = Tree(root)
-        self._scanner = self._fresh()
+def _admission(root: Path) -> dict[str, float]:
+    """The first scan of a process, then two more of the same scanner; ``again``: verdicts that one change made new."""
+    tree = Tree(root)
+    scanner = Scanner(open_layout(root), tree, NO_SANDBOX, None)
+    cold, _ = _scan(scanner, None)
+    nothing, before = _scan(scanner, frozenset())
+    path = "schemas/g000/cap00000.input.json"
+    file = root / path
+    file.write_text(file.read_text() + " ")
+    one, after = _scan(scanner, frozenset({path}))
+    again = sum(after[path] is not verdict for path, verdict in before.items())
+    tree.close()
+    return {"cold": cold, "nothing": nothing, "one": one, "again": again}
 
-    def _fresh(self) -> Scanner:
-        return Scanner(self._layout, self._tree, NO_SANDBOX, None)
 
-    def cold(self) -> float:
-        self._scanner = self._fresh()
-        return self._scan(None)
+def _scan(scanner: Scanner, changed: frozenset[str] | None) -> tuple[float, Mapping[str, object]]:
+    begun = time.perf_counter()
+    found = scanner.scan(changed, {})
+    taken = time.perf_counter() - begun
+    assert all(isinstance(verdict, Candidate) for verdict in found.verdicts.values())
+    return taken, found.verdicts
 
-    def nothing_changed(self) -> float:
-        return self._scan(frozenset())
 
-    def one_changed(self) -> float:
-        path = "schemas/g000/cap00000.input.json"
-        file = self._root / path
-        file.write_text(file.read_text() + " ")
-        return self._scan(frozenset({path}))
-
-    def judged_again(self) -> int:
-        """How many verdicts are new after one file was changed."""
-        self.nothing_changed()
-        before = dict(self._scanner.scan(frozenset(), {}).verdicts)
-        self.one_changed()
-        after = self._scanner.scan(frozenset(), {}).verdicts
-        return sum(after[path] is not verdict for path, verdict in before.items())
-
-    def _scan(self, changed: frozenset[str] | None) -> float:
-        begun = time.perf_counter()
-        found = self._scanner.scan(changed, {})
-        taken = time.perf_counter() - begun
-        assert all(isinstance(verdict, Candidate) for verdict in found.verdicts.values())
-        return taken
-
-    def close(self) -> None:
-        self._tree.close()
+async def _alone(arm: str, root: Path) -> dict[str, float]:
+    """What ``arm`` measured in a process of its own, which has seen nothing before."""
+    command = (sys.executable, "-m", "tests.bench.manifests", arm, str(root))
+    process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
+    told, _ = await process.communicate()
+    if process.returncode:
+        raise RuntimeError(f"the arm {arm!r} ended with {process.returncode}")
+    measured: dict[str, float] = json.loads(told)
+    return measured
 
 
 async def measure(rounds: int) -> list[Section]:
     """``EVA_BENCH_MANIFESTS`` says how many (2,000); the whole takes three rounds, whatever ``rounds`` says."""
+    admitted: list[dict[str, float]] = []
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder).resolve()
         generate(root, COUNT)
-        admission = _Admission(root)
 
         async def floor() -> float:
-            return _floor(root)
+            return (await _alone("floor", root))["floor"]
 
         async def cold() -> float:
-            return admission.cold()
-
-        async def nothing() -> float:
-            return admission.nothing_changed()
-
-        async def one() -> float:
-            return admission.one_changed()
+            admitted.append(await _alone("admission", root))
+            return admitted[-1]["cold"]
 
         arms = [Arm("read, hash, compose, walk", floor), Arm("cold admission", cold)]
         first = await interleave(arms, min(rounds, _ROUNDS))
-        second = await interleave(
-            [arms[1], Arm("nothing changed", nothing), Arm("one file changed", one)], min(rounds, _ROUNDS)
-        )
-        again = admission.judged_again()
-        admission.close()
+    counted = admitted[1:]  # the first round warms the disk's cache
+    second = [
+        _beside_cold("cold admission", "cold", counted),
+        _beside_cold("nothing changed", "nothing", counted),
+        _beside_cold("one file changed", "one", counted),
+    ]
     note = (
         f"{COUNT:,} generated manifests, each with a script and two schemas of its own. Cold admission is discovery, "
         "snapshots, manifest rules, schemas judged, policy; Lua apart. The base reads the same files with nothing "
-        "in between, hashes them, composes YAML and JSON with libyaml and walks the position of every node."
+        "in between, hashes them, composes YAML and JSON with libyaml and walks the position of every node. Each time "
+        "either is taken in a new process, one process at a time; start and imports do not count. The looks after it "
+        "are of the process that had just admitted them all."
     )
     lines = [*compared(first, "ms", 1e3), "", *compared(second, "ms", 1e3), ""]
+    again = max(int(one["again"]) for one in counted)
     lines.append(f"One changed file: {again} of {COUNT:,} capabilities judged again.")
     return [Section("Admission of many manifests", note, lines)]
+
+
+def _beside_cold(name: str, key: str, admitted: Sequence[Mapping[str, float]]) -> Comparison:
+    taken = [one[key] for one in admitted]
+    return Comparison(name, Spread.of(taken), Spread.of([one[key] / one["cold"] for one in admitted]))
+
+
+def _main(arm: str, folder: str) -> None:
+    root = Path(folder)
+    print(json.dumps(_admission(root) if arm == "admission" else {"floor": _floor(root)}))
+
+
+if __name__ == "__main__":
+    _main(*sys.argv[1:])
