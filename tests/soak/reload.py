@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import random
 import tempfile
 import time
@@ -70,9 +71,11 @@ async def edit_under_load(
         script = make_workspace(Path(folder) / "workspace")
         generate(Path(folder) / "workspace", beside)
         runtime = await Runtime.open(Path(folder) / "workspace", state_dir=Path(folder) / "state")
+        gc.freeze()  # as every program does that serves
         try:
             return await _edit(runtime, script, edits, callers, rate, random.Random(seed))
         finally:
+            gc.unfreeze()
             await runtime.close()
 
 
