@@ -156,19 +156,32 @@ async def test_a_source_that_hangs_is_given_up_for_now_and_its_late_answer_is_ta
     watched.close()
 
 
-async def test_what_looks_the_same_at_a_glance_is_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    source = Scripted([port()], [], OSError(5, "gone"), [port()], [], [port()])
+async def test_what_was_seen_twice_and_looks_the_same_at_a_glance_is_not_read_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    source = Scripted([port()], [port()], [], [], OSError(5, "gone"), [port()], [port()], [], [port()])
     watched = Looking(source)
     source.seen = "one node"
-    assert [(await watched.look()).sightings for _ in range(3)] == [(port(),)] * 3
+    assert [(await watched.look()).sightings for _ in range(4)] == [(port(),)] * 4
     source.seen = "none"
-    assert [(await watched.look()).sightings for _ in range(2)] == [()] * 2
+    assert [(await watched.look()).sightings for _ in range(4)] == [()] * 4
     watched.renew()
     assert (await watched.look()).problem == "OSError"
-    assert [(await watched.look()).sightings for _ in range(2)] == [(port(),)] * 2, "after a failure it is read"
+    assert [(await watched.look()).sightings for _ in range(4)] == [(port(),)] * 4, "after a failure it is read"
     monkeypatch.setattr(looking, "FULL_S", 0.0)
     watched.renew()
     assert [(await watched.look()).sightings for _ in range(2)] == [(), (port(),)], "and now and then without a reason"
+    watched.close()
+    assert not source.answers
+
+
+async def test_a_reading_that_misses_a_device_does_not_stand_for_the_next_one() -> None:
+    source = Scripted([port()], [port()], [], [port()])
+    watched = Looking(source)
+    source.seen = "one node"
+    assert [(await watched.look()).sightings for _ in range(2)] == [(port(),)] * 2
+    source.seen = "another one besides"
+    assert [(await watched.look()).sightings for _ in range(2)] == [(), (port(),)]
     watched.close()
 
 

@@ -32,7 +32,7 @@ class Look:
 
 class Looking:
     """For one loop. The thread is always the same, since some libraries want that, and begins with the first look.
-    What costs much is read again where a glance shows that something may have changed."""
+    What costs much is read again where a glance shows that something may have changed, or was read but once so far."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -88,8 +88,10 @@ class Looking:
             found = self.source.scan()
         except Exception as error:  # of the system's, while something is unplugged, or of the library's own
             return Look(None, type(error).__name__)
-        self._glance, self._served, self._full_at = glance, wanted, started + FULL_S
-        self._last = Look(tuple(found[:_MAX_SIGHTINGS]), took_ms=(time.monotonic() - started) * 1000)
+        self._served, self._full_at = wanted, started + FULL_S
+        before, seen = self._last.sightings, tuple(found[:_MAX_SIGHTINGS])
+        self._glance = glance if seen == before else None  # one reading may miss a device, or half of what it says
+        self._last = Look(seen, took_ms=(time.monotonic() - started) * 1000)
         return self._last
 
 
