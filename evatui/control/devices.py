@@ -124,6 +124,9 @@ class Devices:
         named = {name: print_ for print_, name in self._hardware.fleet.bindings.items()}
         fingerprint = named.get(wanted) or self._known(wanted).identity.fingerprint
         was = self._hardware.fleet.bindings.get(fingerprint)
+        if was is None:
+            said = f"nobody has given {clean_line(wanted, 200)} a name; what adapters call it stands in their manifests"
+            raise CommandFailed(ErrorKind.CONFLICT, said, suggestion="eva hardware list")
         await self._hardware.unbind(fingerprint)
         return self._bound(Code.DEVICE_UNBOUND, fingerprint, fingerprint, None, was, actor)
 

@@ -86,6 +86,13 @@ async def test_a_name_is_kept_over_replugging_and_taken_away_again(operator: Ope
     assert {f"/hardware/device/{what}" for what in ("discovered", "settled", "quarantined", "offline")} <= topics
 
 
+async def test_a_name_that_nobody_gave_is_not_taken_away(operator: Operator) -> None:
+    for key in (WEAK, SIM):
+        with pytest.raises(CommandFailed, match="nobody has given") as failed:
+            await operator.run("hardware.bind", key=key, remove=True)
+        assert failed.value.kind is ErrorKind.CONFLICT
+
+
 async def test_a_name_that_is_none_is_refused_and_so_is_a_device_that_is_not_there(operator: Operator) -> None:
     for name in ("", "a b", "/dev/ttyUSB0", "x" * 129):
         with pytest.raises(CommandFailed) as failed:
