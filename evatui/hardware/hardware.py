@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
 from evatui.hardware.device import Change, Device
 from evatui.hardware.dialect import Dialect
@@ -15,6 +15,7 @@ from evatui.hardware.lifecycle import DeviceState
 from evatui.hardware.matching import Match
 from evatui.hardware.moment import Moment
 from evatui.hardware.reclaim import Reclaim, Wanted
+from evatui.hardware.rounds import Rounds
 from evatui.hardware.rules import Rules, rules_of
 from evatui.hardware.sighting import Bus
 from evatui.hardware.sources.health import SourceHealth
@@ -33,13 +34,6 @@ from evatui.kernel.storage.database import StorageError
 from evatui.kernel.storage.device_book import Binding, Claim, DeviceBook
 
 __all__ = ["Hardware"]
-
-POLL_S: Final = 0.5
-_HINTS_S: Final = (0.02, 0.1)
-"""How soon it is looked where something was noticed: for what came, and again for what went, since one look that misses
-a device is not enough."""
-_NODES: Final = (Bus.SERIAL, Bus.HID)
-"""Devices of these have nodes."""
 
 
 class Hardware:
@@ -66,12 +60,11 @@ class Hardware:
         self._telling = telling
         self.clock = clock
         self._tasks: list[asyncio.Task[None]] = []
-        self._kicks = {source.name: asyncio.Event() for source in sources}
+        self._rounds = Rounds(sources)
         self._news = asyncio.Event()
         self._opening: asyncio.Task[None] | None = None
         self._unwritten: dict[str, Device] = {}
-        self._noticing = Noticing(folder, self._noticed)
-        self._hints: list[asyncio.TimerHandle] = []
+        self._noticing = Noticing(folder, self._rounds.hint)
 
     @property
     def has_looked(self) -> bool:
@@ -138,7 +131,7 @@ class Hardware:
             if bus in buses:
                 looking.renew()
                 self._health[name] = SourceHealth(name, bus.value)
-        self._kick(*buses)
+        self._rounds.ask(*buses)
 
     async def bind(self, device: Device, logical_id: str, actor: str) -> None:
         """From now on ``device`` is ``logical_id``. Raises `StorageError`."""
@@ -221,8 +214,7 @@ class Hardware:
     async def close(self) -> None:
         self._noticing.close()
         self._reclaim.close()
-        for hint in self._hints:
-            hint.cancel()
+        self._rounds.close()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -230,46 +222,29 @@ class Hardware:
         for looking in self._lookings:
             looking.close()
 
-    def _noticed(self) -> None:
-        if not self._hints:  # one round of looks is for all that comes meanwhile, and the next for what comes later
-            loop = asyncio.get_running_loop()
-            self._hints = [loop.call_later(wait, self._kick, *_NODES) for wait in _HINTS_S]
-            self._hints.append(loop.call_later(_HINTS_S[-1], self._hints.clear))
-
-    def _kick(self, *buses: Bus) -> None:
-        for name, health in self._health.items():
-            if health.bus in buses:
-                self._kicks[name].set()
-
     def _is_settled(self) -> bool:
         looked = all(health.looked or not health.looking for health in self._health.values())
         waiting = (DeviceState.SETTLING, DeviceState.PRESENT)
         return looked and not any(device.state in waiting for device in self.fleet.devices)
 
     async def _follow(self, looking: Looking) -> None:
-        kick = self._kicks[looking.source.name]
+        name = looking.source.name
         while True:
-            kick.clear()
+            began = self.clock.monotonic()
+            self._rounds.begin(name)
             try:
                 await self._look(looking)
             except Exception as error:  # the next look may succeed
                 self._telling.defect(error)
             self._news.set()
             self._write()
-            await self._pause(kick)
+            await self._rounds.pause(name, self._due_s(began))
 
-    async def _pause(self, kick: asyncio.Event) -> None:
-        """Until the next round, something is due, or somebody asks. All sources share the rounds: waking the process
-        costs more than a look, and four that wake it for themselves cost four times as much."""
-        loop, due = asyncio.get_running_loop(), self.fleet.due
-        wait = POLL_S - loop.time() % POLL_S
-        if due is not None:
-            wait = min(wait, max(0.0, due - self.clock.monotonic()) + 0.001)
-        timer = loop.call_later(wait, kick.set)
-        try:
-            await kick.wait()
-        finally:
-            timer.cancel()
+    def _due_s(self, began: float) -> float | None:
+        """How soon a device has something to do by itself. What was due before the look that has just ended waits for
+        another one, which may see more: the next round is soon enough for it."""
+        due = self.fleet.due
+        return due - self.clock.monotonic() if due is not None and due > began else None
 
     async def _look(self, looking: Looking) -> None:
         name, bus = looking.source.name, looking.source.bus
@@ -286,7 +261,7 @@ class Hardware:
 
     def _note(self, name: str, bus: str, look: Look) -> None:
         before = self._health[name]
-        looked = before.looked or not self._kicks[name].is_set()  # who asked meanwhile waits for the next look
+        looked = before.looked or not self._rounds.is_asked(name)  # who asked meanwhile waits for the next look
         self._health[name] = SourceHealth(name, bus, looked, look.problem, look.took_ms)
         if look.problem != before.problem:
             self._telling.source(name, look.problem)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evatui.hardware import hardware as room
+from evatui.hardware import rounds
 from evatui.hardware.hardware import Hardware
 from evatui.hardware.sources.noticing import Noticing
 from evatui.hardware.sources.serial_ports import SerialPorts
@@ -50,7 +50,7 @@ async def test_where_nothing_can_be_watched_that_is_said(tmp_path: Path) -> None
 
 async def test_a_device_is_seen_though_nobody_looks_by_himself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Hardware, "rules", RULES)
-    monkeypatch.setattr(room, "POLL_S", 3_600.0)
+    monkeypatch.setattr(rounds, "POLL_S", 3_600.0)
     ports, database = Ports(tmp_path, monkeypatch), DeviceBook(Database(None))
     telling = Telling(EventBus(SYSTEM_CLOCK), Quiet())  # type: ignore[arg-type]
     hardware = Hardware((SerialPorts(),), database, lambda: None, telling, SYSTEM_CLOCK, str(tmp_path))

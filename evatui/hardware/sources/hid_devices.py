@@ -30,6 +30,7 @@ except ImportError:  # Windows
 __all__ = ["HidDevices"]
 
 _MAX_TEXT = 120
+_SHOWN = "/sys/class/hidraw"
 _LIBRARY: Final = threading.Lock()
 """Looking, opening and closing must not happen at once: none of the libraries is made for that."""
 _USB_PLACE = re.compile(r"/(\d+-\d[\d.]*):\d+\.\d+/")
@@ -41,7 +42,9 @@ class HidDevices:
     from_memory = False
 
     def glance(self) -> object:
-        return glance_at_nodes("hidraw")
+        """Also of what the system shows without a node, as in a container."""
+        nodes = glance_at_nodes("hidraw")
+        return (nodes, _shown()) if nodes is not None else None
 
     def scan(self) -> list[Sighting]:
         library = _library(self.name)
@@ -145,8 +148,15 @@ def _sighting(path: bytes, entries: Iterable[dict[str, Any]]) -> Sighting:
     )
 
 
+def _shown() -> list[str]:
+    try:
+        return sorted(os.listdir(_SHOWN))
+    except OSError:  # there is no such bus
+        return []
+
+
 def _place(node: str) -> str:
     """Where on which USB hub, empty where that cannot be known."""
-    device = os.path.realpath(f"/sys/class/hidraw/{os.path.basename(node)}/device")
+    device = os.path.realpath(f"{_SHOWN}/{os.path.basename(node)}/device")
     found = _USB_PLACE.search(f"{device}/")
     return found[1] if found else ""
