@@ -17,6 +17,7 @@ __all__ = ["call_record"]
 def call_record(
     request: CallRequest,
     response: Response,
+    *,
     capability_id: str | None,
     generation: Generation | None,
     levels: AuditLevels,

@@ -249,12 +249,12 @@ class Calls:
         return call_record(
             flight.request,
             response,
-            flight.capability.id if flight.capability else None,
-            generation,
-            self._in_force.levels(generation.candidate) if generation else AuditLevels(),
-            host.account() if host else (),
-            int((self._clock.monotonic() - flight.started) * 1_000_000),
-            flight.data,
+            capability_id=flight.capability.id if flight.capability else None,
+            generation=generation,
+            levels=self._in_force.levels(generation.candidate) if generation else AuditLevels(),
+            host_calls=host.account() if host else (),
+            duration_us=int((self._clock.monotonic() - flight.started) * 1_000_000),
+            data=flight.data,
         )
 
     async def _record_unserved(self, flight: Flight, response: Response) -> Response:
