@@ -238,7 +238,7 @@ def _server(server: ServerRow, adapter_id: str) -> Iterator[Line]:
         yield line(
             (f"{server.waiting} wait for approval: ", Ink.WARN),
             ("a", Ink.KEY),
-            " in the list approves them, or ",
+            ", approve tools, in the list, or ",
             (how, Ink.INFO),
         )
     for tool in server.tools:
