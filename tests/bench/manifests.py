@@ -142,7 +142,7 @@ async def measure(rounds: int) -> list[Section]:
         "either is taken in a new process, one process at a time; start and imports do not count. The looks after it "
         "are of the process that had just admitted them all."
     )
-    lines = [*compared(first, "ms", 1e3), "", *compared(second, "ms", 1e3), ""]
+    lines = [*compared(first, "ms", 1e3), "", *compared(second, "ms", 1e3, ratio_digits=3), ""]
     again = max(int(one["again"]) for one in counted)
     lines.append(f"One changed file: {again} of {COUNT:,} capabilities judged again.")
     return [Section("Admission of many manifests", note, lines)]

@@ -25,13 +25,15 @@ class Section:
         return "\n".join([f"## {self.title}", "", self.note, "", *self.lines, ""])
 
 
-def compared(comparisons: Sequence[Comparison], unit: str, scale: float, digits: int = 1) -> list[str]:
+def compared(
+    comparisons: Sequence[Comparison], unit: str, scale: float, digits: int = 1, ratio_digits: int = 2
+) -> list[str]:
     """A table of arms. ``scale`` turns seconds into ``unit``."""
     base = comparisons[0].name
     return [
         f"| arm | {unit}: median [quartiles] | ratio to {base} |",
         "|---|---|---|",
-        *(f"| {c.name} | {c.seconds.shown(scale, digits)} | {c.ratio.shown(1, 2)} |" for c in comparisons),
+        *(f"| {c.name} | {c.seconds.shown(scale, digits)} | {c.ratio.shown(1, ratio_digits)} |" for c in comparisons),
     ]
 
 
