@@ -96,11 +96,13 @@ class Using:
         try:
             answer = await self.station(device).ask(dialect, capability, payload, owner, left_s, expected)
         except Trouble as trouble:
+            self._telling.fault(device, trouble, self._now())
             self._telling.command("unknown" if trouble.sent else "failed", device, capability, owner, trouble.message)
             raise
         except asyncio.CancelledError:
             self._telling.command("cancelled", device, capability, owner, "whoever called has given it up")
             raise
+        self._telling.answered(device, capability, answer, self._now())
         self._telling.command("completed", device, capability, owner, "")
         return answer
 
@@ -110,7 +112,11 @@ class Using:
         if force and station.claimed is not None:
             self._revoke(station, ErrorKind.DEVICE_BUSY, f"{who} took it", actor)
         dialect = self._dialects.get(device.identity.logical_id or "", PLAIN)
-        lease = await station.claim(dialect, Owner("operator", who, request_id))
+        try:
+            lease = await station.claim(dialect, Owner("operator", who, request_id))
+        except Trouble as trouble:
+            self._telling.fault(device, trouble, self._now())
+            raise
         self._telling.lease("granted", device, lease, "", actor)
         return lease
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
 import os
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -14,6 +16,7 @@ from evatui.hardware.dialect import Dialect
 from evatui.hardware.hardware import Hardware
 from evatui.hardware.simulators.faults import Fault
 from evatui.hardware.trouble import Trouble
+from evatui.kernel.records.record import canonical
 from evatui.kernel.storage.database import Database
 from tests.hardware.bench import RULES
 from tests.hardware.rooms import ANN, BOB, SCALE, SCALE_BLOCK, Room, Witness, contend, fails
@@ -83,6 +86,37 @@ async def test_half_an_answer_is_none_and_costs_the_connection_where_answers_hav
     await fails("Timeout", room.ask(0.05))
     await room.script(Fault.NONE)
     assert (await room.ask())["reading"] == 3
+
+
+async def test_an_answer_is_told_by_its_size_and_digest_ten_times_a_second_at_most(room: Room) -> None:
+    device, start = room.hardware.using.named("scale.main"), room.hardware.now
+    answer = await room.ask()
+    for tenth in (0, 0.5, 0.9, 1, 1.5, 2):
+        now = replace(start, monotonic=start.monotonic + 60 + tenth / 10)
+        room.telling.answered(device, "weigh", answer, now)
+    told = [event.payload for event in room.bus.since(0)[0] if event.topic == "/hardware/device/data"]
+    said = canonical(answer)
+    assert len(told) == 1 + 3
+    assert {(one["capability"], one["size"], one["sha8"], one["simulated"]) for one in told} == {
+        ("weigh", len(said), hashlib.sha256(said).hexdigest()[:8], True)
+    }
+
+
+@pytest.mark.parametrize(("fault", "kind"), [(Fault.GARBAGE, "DeviceProtocolError"), (Fault.MUTE, "Timeout")])
+async def test_a_device_that_does_not_do_what_its_manifest_says_is_told_as_an_error_of_its_own(
+    room: Room, fault: Fault, kind: str
+) -> None:
+    await room.ask()
+    await room.script(fault)
+    trouble = await fails(kind, room.ask(0.05))
+    told = [event.payload for event in room.bus.since(0)[0] if event.topic == "/hardware/device/error"]
+    assert [(one["kind"], one["cause"], one["logical_id"]) for one in told] == [(kind, trouble.message, "scale.main")]
+
+
+async def test_what_is_no_fault_of_a_device_is_not_told_as_one(room: Room) -> None:
+    await room.hardware.claim(room.hardware.using.named("scale.main"), ANN, "req_1", force=False)
+    await fails("DeviceBusy", room.ask())
+    assert "error" not in room.told("/hardware/device")
 
 
 async def test_who_gives_up_leaves_nothing_behind_for_the_next(room: Room) -> None:

@@ -67,6 +67,8 @@ _ROWS: tuple[tuple[str, str, tuple[str, ...], Mapping[str, tuple[str, ...]]], ..
             "offline": ("It went away, and is expected back.",),
             "reattached": ("It was plugged in anew.",),
             "removed": ("It is gone.",),
+            "error": ("It could not be opened, or did not do what its manifest says.", "kind"),
+            "data": ("It has answered. Told ten times a second at most.", "capability", "size", "sha8"),
         },
     ),
     (
