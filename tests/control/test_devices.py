@@ -158,6 +158,13 @@ async def test_a_plan_says_what_a_claim_would_meet_and_opens_nothing(operator: O
     assert steps["policy"]["fix"] == f"eva hardware bind {STRONG} NAME"
     plan = await operator.run("hardware.plan", key=SIM)
     assert (plan["ok"], plan["steps"][-1]["detail"]) == (True, "not tried: a plan opens nothing")
+    await operator.run("hardware.bind", key=SIM, name="scale.one")
+    for _ in range(2):
+        await operator.run("hardware.simulate", name="scale", fault="unplug")
+        await operator.run("hardware.rescan")
+    plan = await operator.run("hardware.plan", key="scale.one")
+    access = next(step for step in plan["steps"] if step["step"] == "access")
+    assert (access["ok"], access["detail"].partition(":")[0]) == (False, "it is not plugged in")
 
 
 async def test_a_claim_is_shown_kept_from_others_and_released(operator: Operator) -> None:

@@ -76,6 +76,8 @@ async def test_what_was_brought_back_where_nothing_served_is_out_of_service_agai
         (("drain",), "switching it on", "one"),
         (("disable", "enable"), "switching it off", "Unavailable"),
         (("drain", "enable"), "draining it", "Unavailable"),
+        (("disable", "disable"), "switching it on", "one"),
+        (("drain", "enable", "enable"), "draining it", "Unavailable"),
     ],
 )
 async def test_what_was_switched_is_as_it_was(start, orders_: tuple[str, ...], by: str, then: str) -> None:
@@ -83,8 +85,9 @@ async def test_what_was_switched_is_as_it_was(start, orders_: tuple[str, ...], b
     await runtime.watch.close()
     held = None
     for what in orders_:
-        held = greet(runtime).hold
+        before = greet(runtime).hold
         await order(runtime, what)
+        held = before if greet(runtime).hold is not before else held
     await undone(runtime, by)
     assert await asked(runtime) == then
     assert greet(runtime).hold == held

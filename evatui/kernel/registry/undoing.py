@@ -23,6 +23,7 @@ from evatui.kernel.storage.state_store import StateStore
 
 __all__ = ["Undoing"]
 
+_SWITCHES: Final = frozenset({"drain", "disable", "enable"})
 _SHOWN: Final = 20
 """Keys that a message names."""
 
@@ -73,6 +74,8 @@ class Undoing:
     async def note(self, receipt: Receipt, hold: Hold | None) -> None:
         """It was ordered just now; ``hold`` was in force before."""
         capability = self._registry.capabilities[receipt.id]
+        if receipt.action in _SWITCHES and capability.hold is hold:
+            return  # it was so before: what can be undone is still the order before it
         after = _names(capability)
         stored = await self._stored(capability) if receipt.action == "rollback" else {}
         self._done[receipt.id] = _Done(receipt, hold, after, stored)
@@ -142,7 +145,7 @@ class Undoing:
     def _inverse(self, done: _Done, capability: Capability, actor: Actor) -> _Inverse:
         """Calls that are not to be undone themselves: they do not go through `note`."""
         operations, rollouts, key, did = self._operations, self._rollouts, capability.id, done.receipt
-        if did.action in ("drain", "disable", "enable"):
+        if did.action in _SWITCHES:
             return self._held_as_before(done, capability, actor)
         match did.action:
             case "pause":
