@@ -9,8 +9,9 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -185,11 +186,47 @@ def _drain(reading: int) -> None:
         pass
 
 
+def test_one_caller_of_a_durable_log_waits_for_no_other_thread(tmp_path: Path) -> None:
+    log = AuditLog.open(tmp_path / "audit", AuditSettings(mode=AuditMode.DURABLE), SYSTEM_CLOCK)
+    writers = []
+    log.on_append = lambda record: writers.append(threading.get_ident())
+    for number in range(3):
+        log.final(log.begin(), end(f"req_{number}")).wait()
+    log.close()
+    assert set(writers) == {threading.get_ident()}
+
+
+def test_a_durable_log_that_is_closed_while_it_is_written_keeps_what_waits(tmp_path: Path) -> None:
+    log = AuditLog.open(tmp_path / "audit", AuditSettings(mode=AuditMode.DURABLE), SYSTEM_CLOCK)
+    accepted, writing, closing = [], threading.Event(), threading.Event()
+
+    def first(record: Mapping[str, Any]) -> None:
+        log.on_append = None
+        accepted.extend(log.final(log.begin(), end(f"req_{number}")) for number in range(3))
+        writing.set()
+        closing.wait()
+
+    log.on_append = first
+    leading = threading.Thread(target=lambda: log.final(log.begin(), end("req_first")).wait())
+    leading.start()
+    writing.wait()
+    ending = threading.Thread(target=log.close)
+    ending.start()
+    closing.set()
+    ending.join()
+    leading.join()
+    for one in accepted:
+        one.wait()
+    assert [code for code in codes(tmp_path / "audit") if code == "call.ok"] == ["call.ok"] * 4
+
+
 def test_callers_of_a_durable_log_share_the_wait_for_the_disk(tmp_path: Path) -> None:
     """Counted by the system: far fewer flushes than records."""
     script = """
-import sys, threading
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 from evatui.kernel.model.clock import SYSTEM_CLOCK
 from evatui.kernel.records.audit import AuditLog
 from evatui.kernel.records import logfile
@@ -197,8 +234,10 @@ from evatui.kernel.workspace.settings import AuditMode, AuditSettings
 flushes, flush = [], logfile._sync
 logfile._sync = lambda fd: (flushes.append(fd), flush(fd))
 log = AuditLog.open(Path(sys.argv[1]), AuditSettings(mode=AuditMode.DURABLE), SYSTEM_CLOCK)
-accepted = [log.final(log.begin(), {"code": "call.ok", "outcome": "ok", "request_id": str(n)}) for n in range(500)]
-for one in accepted: one.wait()
+def call(number):
+    log.final(log.begin(), {"code": "call.ok", "outcome": "ok", "request_id": str(number)}).wait()
+with ThreadPoolExecutor(50) as callers:
+    list(callers.map(call, range(500)))
 print(len(flushes))
 log.close()
 """

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from typing import Any, Final
 
 from evatui.kernel.model.errors import CallFailed
@@ -65,6 +66,17 @@ class Entry(Acceptance):
         self._look()
 
     async def settled(self) -> None:
+        if not self._is_settled:  # by the thread that brought it
+            await self._news()
+        self._look()
+
+    def settle(self, failure: CallFailed | None) -> threading.Event | asyncio.Future[None] | None:
+        """It is on disk, or it failed; who is to be told."""
+        with self._lock:
+            self._failure, self._is_settled = failure, True
+            return self._waiter
+
+    async def _news(self) -> None:
         loop = asyncio.get_running_loop()
         news = loop.create_future()
         if self._waits(news):
@@ -73,13 +85,6 @@ class Entry(Acceptance):
                 await news
             finally:
                 alarm.cancel()
-        self._look()
-
-    def settle(self, failure: CallFailed | None) -> threading.Event | asyncio.Future[None] | None:
-        """It is on disk, or it failed; who is to be told."""
-        with self._lock:
-            self._failure, self._is_settled = failure, True
-            return self._waiter
 
     def _waits(self, news: threading.Event | asyncio.Future[None]) -> bool:
         with self._lock:
@@ -94,37 +99,54 @@ class Entry(Acceptance):
 
 
 class Groups:
-    """A thread that hands what has come together meanwhile to ``write``, which says of each entry why it failed."""
+    """Hands entries to ``write``, one group at a time; it says of each entry why it failed.
+
+    Whoever comes while nothing is being written does so in its own thread: two hand-offs between threads take longer
+    than a good disk. Who comes meanwhile waits for the next group, which a thread of its own writes.
+    """
 
     def __init__(self, write: Callable[[Sequence[Entry]], Callable[[Entry], CallFailed | None]]) -> None:
         self._write = write
-        self._queue: SimpleQueue[Entry | None] = SimpleQueue()
+        self._lock = threading.Lock()
+        self._waiting: deque[Entry] = deque()
+        self._writing = self._closing = False
+        self._turns: SimpleQueue[bool] = SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="eva-audit", daemon=True)
         self._thread.start()
 
     def add(self, entry: Entry) -> None:
-        self._queue.put(entry)
+        """Blocking where nothing is being written: then ``entry`` is settled afterwards."""
+        with self._lock:
+            if self._writing:
+                self._waiting.append(entry)
+                return
+            self._writing = True
+        try:
+            self._settle((entry,))
+        finally:
+            self._go_on()
 
     def close(self, wait_s: float) -> None:
         """What was added before is still written, if the disk takes it in time."""
-        self._queue.put(None)
+        with self._lock:
+            self._closing = True
+            if not self._writing:
+                self._turns.put(False)
         self._thread.join(wait_s)
 
+    def _go_on(self) -> None:
+        """It is the turn of those who wait, if there are any."""
+        with self._lock:
+            self._writing = bool(self._waiting)
+            if self._writing or self._closing:
+                self._turns.put(self._writing)
+
     def _run(self) -> None:
-        entry = self._queue.get()
-        while entry is not None:
-            group: list[Entry] = []
-            while entry is not None and len(group) < _AT_ONCE:
-                group.append(entry)
-                try:
-                    entry = self._queue.get_nowait()
-                except Empty:
-                    break
-            else:
-                self._settle(group)
-                continue
+        while self._turns.get():
+            with self._lock:
+                group = [self._waiting.popleft() for _ in range(min(_AT_ONCE, len(self._waiting)))]
             self._settle(group)
-            entry = self._queue.get()
+            self._go_on()
 
     def _settle(self, group: Sequence[Entry]) -> None:
         """Each loop is woken once, for all who wait there."""
