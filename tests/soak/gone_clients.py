@@ -107,7 +107,10 @@ async def _killed(holder: LocalOperator, socket: Path, kills: int, dice: random.
     began = time.monotonic()
     for number in range(_AT_ONCE):  # what is made once and kept, such as threads and states, is there from now on
         await _one(socket, f"warm{number}", None)
-    await asyncio.to_thread(holder.kernel._runtime.workers.get_ready)
+    runtime = holder.kernel._runtime
+    await asyncio.to_thread(runtime.workers.get_ready)
+    devices = asyncio.wrap_future(holder.kernel.submit(runtime.hardware.settled(60)))
+    assert await devices  # they are looked for in the background, from some moment after the start on
     sqlite3.connect(holder.kernel.layout.state_dir / "state.db").close()  # SQLite keeps the second descriptor it had
     longest = 2 * (time.monotonic() - began) / _AT_ONCE
     await _quiet(holder)
