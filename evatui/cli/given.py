@@ -30,7 +30,7 @@ class Payload(click.ParamType[Any]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         text = str(value)
         if text == "-":
-            return _parse(_read(sys.stdin.buffer, "stdin"), "stdin")
+            return _from_stdin()
         if not text.startswith("@"):
             return _parse(text.encode("utf-8", "surrogatepass"), "--payload")
         place = clean_line(text[1:], 200)
@@ -38,8 +38,7 @@ class Payload(click.ParamType[Any]):
             with open(text[1:], "rb") as file:
                 return _parse(_read(file, place), place)
         except (OSError, ValueError) as problem:
-            reason = problem.strerror if isinstance(problem, OSError) else "that is no file name"
-            raise CommandFailed(ErrorKind.INVALID_INPUT, f"{place} cannot be read: {reason}") from problem
+            raise _unreadable(place, problem, "that is no file name") from problem
 
 
 class Tag(click.ParamType[tuple[str, str]]):
@@ -52,6 +51,20 @@ class Tag(click.ParamType[tuple[str, str]]):
         if not key or not sign:
             self.fail(f"{clean_line(str(value), 80)!r} is not KEY=VALUE", param, ctx)
         return key, text
+
+
+def _from_stdin() -> Any:
+    if sys.stdin is None:  # as the shell's `<&-` leaves it
+        raise CommandFailed(ErrorKind.INVALID_INPUT, "stdin cannot be read: it is closed")
+    try:
+        return _parse(_read(sys.stdin.buffer, "stdin"), "stdin")
+    except (OSError, ValueError) as problem:
+        raise _unreadable("stdin", problem, "it is closed") from problem
+
+
+def _unreadable(place: str, problem: Exception, otherwise: str) -> CommandFailed:
+    reason = getattr(problem, "strerror", None) or otherwise
+    return CommandFailed(ErrorKind.INVALID_INPUT, f"{place} cannot be read: {reason}")
 
 
 def _read(file: BinaryIO, place: str) -> bytes:

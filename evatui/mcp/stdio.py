@@ -13,8 +13,10 @@ from pathlib import Path
 
 import anyio
 
+from evatui.control.failing import CommandFailed
 from evatui.control.opening import operator_actor
 from evatui.kernel.model.call import CallerType
+from evatui.kernel.model.errors import ErrorKind
 from evatui.kernel.model.ids import new_id
 from evatui.mcp.asking import Client
 from evatui.mcp.attached import Attached
@@ -28,6 +30,9 @@ def serve_stdio(root: Path, state_dir: Path | None) -> int:
 
     Standard output belongs to the protocol, and to nothing else until the process ends.
     """
+    if sys.stdin is None or sys.stdout is None:  # as the shell's `<&-` leaves them
+        message = "standard input and output are the way to the client, and one of them is closed"
+        raise CommandFailed(ErrorKind.INVALID_INPUT, message)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # nothing here is worth a last word
     try:
         asyncio.run(_serve(root, state_dir))

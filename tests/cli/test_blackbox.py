@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import os
+import shlex
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -286,3 +287,17 @@ def test_an_untrusted_workspace_is_trusted_by_hand_and_a_change_behind_its_back_
     assert ask("trust", "--revoke")[0] == 0
     assert reason() == "approval_required"
     assert str(tmp_path) not in text
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("capability call greet --payload -", "stdin cannot be read: it is closed"),
+        ("mcp serve --stdio", "one of them is closed"),
+    ],
+)
+def test_whoever_reads_standard_input_says_that_it_is_closed(workspace: Path, words: str, said: str) -> None:
+    line = f"exec {shlex.join(EVA)} {words} <&-"
+    done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, cwd=workspace, timeout=100)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
