@@ -44,6 +44,7 @@ class _Studio:
         await asyncio.to_thread(self.ground.hold_back)
         operator = await self.ground.open()
         await self.ground.bring_in(operator)
+        await operator.run("hardware.rescan")  # devices are looked for in the background: before time goes on
         load = Load(operator, steps=True)
         return StillOperator(operator), load, Outside(self.ground, operator, load.tally, timed=False)
 

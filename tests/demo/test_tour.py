@@ -40,13 +40,16 @@ def step(name: str, *until: Condition, where: View = View.REGISTRY) -> Step:
 
 
 @pytest.mark.slow
-def test_the_whole_tour_plays_without_a_terminal_loses_no_call_and_leaves_nothing_behind(tmp_path: Path) -> None:
+@pytest.mark.parametrize("size", ["80x24", "120x36"])
+def test_the_whole_tour_plays_without_a_terminal_loses_no_call_and_leaves_nothing_behind(
+    size: str, tmp_path: Path
+) -> None:
     home, temporary = tmp_path / "home", tmp_path / "temporary"
     home.mkdir()
     temporary.mkdir()
     env = {name: value for name, value in os.environ.items() if not name.startswith(("EVA_", "XDG_"))}
     done = subprocess.run(
-        [sys.executable, "-m", "evatui", "--demo", "--pace", "0", "--size", "80x24"],
+        [sys.executable, "-m", "evatui", "--demo", "--pace", "0", "--size", size],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
