@@ -65,11 +65,11 @@ def page() -> str:
 
 def _section(line: Line, shared: set[str | None]) -> str:
     command = command_of(line)
-    told = [text.strip() for text in (command.help or "").strip().split("\n\n")]
+    told = [" ".join(text.split()) for text in (command.help or "").split("\n\n")]
     options = [one for one in command.params if isinstance(one, click.Option) and one.name not in shared]
     words = [one.make_metavar(click.Context(command)) for one in command.params if isinstance(one, click.Argument)]
     usage = " ".join([f"eva {line.words}", *words, *(["[OPTIONS]"] if options else [])])
-    lines = [f"## {line.words}", "", f"`{usage}`", "", *(text.replace("\n", " ") + "\n" for text in told)]
+    lines = [f"## {line.words}", "", f"`{usage}`", "", *(text + "\n" for text in told)]
     if options:
         lines += ["| option | |", "|---|---|", *map(_option, options), ""]
     if line.asks and COMMANDS[line.asks].needs_runtime:
