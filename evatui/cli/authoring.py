@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Mapping
 from functools import partial
@@ -15,10 +16,14 @@ from evatui.cli.options import Settings, Words
 from evatui.cli.screen import Screen
 from evatui.cli.show import show_diagnostics
 from evatui.control.failing import CommandFailed
-from evatui.control.opening import workspace_root
+from evatui.control.opening import OpenMode, workspace_root
+from evatui.control.operator import Operator
 from evatui.kernel.model.manifest import Kind
 
 __all__ = ["add_authoring", "schema"]
+
+_LOOKS, _LOOK_S = 100, 0.02
+"""What a runtime takes in by itself it takes in sooner, or not at all: one that is frozen waits."""
 
 
 @click.group(cls=Words)
@@ -62,6 +67,10 @@ def add_authoring(capability: click.Group) -> None:
         made = new_capability(workspace_root(settings.workspace), settings.state_dir, kind, id)
         data = made | _judged(settings, id)
         data["next"] = _next(data)
+        if data["admitted"]:
+            from evatui.cli.session import finish
+
+            finish(_until_served(settings, id))
         return Answer(data, partial(_show_new, data=data))
 
 
@@ -76,6 +85,29 @@ def _judged(settings: Settings, id: str) -> dict[str, Any]:
         "diagnostics": [*change["diagnostics"], *change["warnings"]],
         "reason": change["reason"],
     }
+
+
+async def _until_served(settings: Settings, id: str) -> None:
+    """Where a runtime holds the workspace, it takes the files in by itself, and what is typed next must not come before
+    that."""
+    try:
+        operator = await settings.connect(OpenMode.ATTACH, settings.workspace, settings.state_dir)
+    except CommandFailed:
+        return
+    try:
+        for _ in range(_LOOKS):
+            if await _serves(operator, id):
+                break
+            await asyncio.sleep(_LOOK_S)
+    except CommandFailed:
+        pass
+    finally:
+        await operator.close()
+
+
+async def _serves(operator: Operator, id: str) -> bool:
+    rows = (await operator.run("capability.list"))["capabilities"]
+    return any(row["id"] == id and row["active"] for row in rows)
 
 
 def _next(data: Mapping[str, Any]) -> list[str]:

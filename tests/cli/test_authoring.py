@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from evatui.cli.main import run
+from tests.cli.real import holding
 from tests.support.workspaces import write
 
 
@@ -47,6 +48,13 @@ def test_a_new_capability_works_at_once(eva: Any, tmp_path: Path, kind: str, nam
     assert eva("capability", "list").data["problems"] == []
     answer = eva("capability", "call", name, "--payload", '{"name": "Ada"}')
     assert answer.data["response"]["result"] == {"text": "Hello Ada"}
+
+
+def test_one_that_is_made_beside_a_runtime_can_be_called_by_whoever_types_fast(eva: Any, tmp_path: Path) -> None:
+    write(tmp_path, {"eva.yaml": "watch: {polling: true}\n"})  # the slowest way to see new files
+    with holding(tmp_path):
+        assert eva("capability", "new", "lua_tool", "made-new").code == 0
+        assert eva("capability", "call", "made.new", "--payload", '{"name": "Ada"}').code == 0
 
 
 def test_what_editors_need_lies_beside_it(eva: Any, tmp_path: Path) -> None:
