@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from evatui.cli.table import TABLE
+
 __all__ = ["PAGES", "ROOT", "SERVING", "Shown", "shown", "spellings"]
 
 ROOT: Final = Path(__file__).parents[2]
@@ -19,7 +21,7 @@ PAGES: Final = [
     for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md")))
     if page.name not in MADE_FROM_THE_TABLE
 ]
-_PROGRAM: Final = re.compile(r"(?:\.venv/bin/)?(eva|evatui|make|python) ")
+_PROGRAM: Final = re.compile(r"(?:\.venv/bin/)?(eva|evatui|make|python) |\.venv/bin/(ruff|mypy)\b")
 _FENCED: Final = re.compile(r"^ *```([^\n]*)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 _SHELLS: Final = {"", "sh", "bash", "console", "shell"}
 SERVING: Final = re.compile(r"eva (mcp )?serve\b|eva .*--follow")
@@ -40,7 +42,7 @@ class Shown:
     def program(self) -> str:
         found = _PROGRAM.match(self.line)
         assert found is not None, self.line
-        return found[1]
+        return found[1] or found[2]
 
 
 def shown() -> Iterator[Shown]:
@@ -63,9 +65,16 @@ def _lines(page: str, block: str) -> Iterator[Shown]:
 
 
 def _spans(page: str, text: str) -> Iterator[Shown]:
-    for span in _SPAN.findall(text):
-        if _PROGRAM.match(span):
-            yield Shown(page, " ".join(span.split()), False)
+    """In the first cell of a row a span may go on where the one before it began: `eva audit tail`, `query`."""
+    for paragraph in text.split("\n\n"):
+        group = ""
+        for span in _SPAN.findall(paragraph):
+            line = " ".join(span.split())
+            if not _PROGRAM.match(line) and f"{group} {line.partition(' ')[0]}" in TABLE:
+                line = f"eva {group} {line}"
+            if _PROGRAM.match(line):
+                group = line.partition(" ")[2].partition(" ")[0]
+                yield Shown(page, line, False)
 
 
 def spellings(line: str) -> list[str]:

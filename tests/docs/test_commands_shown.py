@@ -39,7 +39,7 @@ STANDS_FOR: Final[Mapping[str, Mapping[str, str]]] = {
     "eva capability new": {"KIND": "lua_tool", "ID": "made-here"},
     "eva capability diff": {"A": "disk", "B": "disk"},
     "eva capability route": {"NAME": "topic.normalize", "text.greet": "greet"},
-    "eva plugin": {"NAME": "word-stats", "DIR": "plugins/word-stats"},
+    "eva plugin": {"NAME": "word-stats", "PLUGIN.TOOL": "word-stats.count", "DIR": "plugins/word-stats"},
     "eva plugin keygen": {"FILE": "the.key"},
     "eva plugin sign": {"FILE": "the.key"},
 }
@@ -67,6 +67,7 @@ ENDS: Final[Mapping[str, int]] = {
     # it has one version; nothing is signed here; the text is wanted; the page has just unplugged the scale
     "eva capability rollback greet": REFUSED,
     "eva plugin verify NAME": REFUSED,
+    "eva plugin call PLUGIN.TOOL": REFUSED,
     "eva capability call plugin.word-stats.count": REFUSED,
     "eva capability call scale.report": HANDLER,
 }

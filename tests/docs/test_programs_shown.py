@@ -13,6 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from evatui.cli.main import run
+from evatui.cli.table import TABLE
+from evatui.cli.table import shown as shown_as
 from evatui.control.bundle import init_workspace
 from tests.cli.real import holding
 from tests.console.terminal import Terminal
@@ -20,9 +23,7 @@ from tests.docs.shown import ROOT, SERVING, shown, spellings
 from tests.support.programs import EVA
 
 HEADLESS = {"evatui --demo --pace 0": "tests/demo/test_tour.py"}
-STANDS_FOR = {"S": "30", "PORT": "0", "HOST:PORT": "127.0.0.1:0", "PATTERN": "/capability/**", "N": "5"}
-SIGNS = ("●", "/capability/")
-"""It is there: what serves says so, and who follows events shows those that were."""
+STANDS_FOR = {"S": "30", "PORT": "0", "9464": "0", "HOST:PORT": "127.0.0.1:0", "PATTERN": "/capability/**", "N": "5"}
 DRY = {"pytest": ("--collect-only", "-qq"), "tests.bench": ("--help",)}
 """What takes long is asked what it would do: both look at all that they are given first."""
 ELSEWHERE = {"evatui.demo.pictures", "tests.mcp.conformance", "tests.adapters.conformance"}
@@ -36,12 +37,19 @@ def lines(*programs: str) -> list[str]:
 
 
 def serving() -> list[str]:
-    return [line for line in lines("eva") if SERVING.match(line)]
+    """Also of the page of commands, where every one is an example of the table."""
+    examples = (shown_as(example) for line in TABLE.values() for example in line.examples)
+    return [line for line in sorted({*lines("eva"), *examples}) if SERVING.match(line)]
 
 
 def test_programs_are_found() -> None:
     assert {"evatui --demo", "make run", "python -m pytest tests/cli -q"} <= set(lines("evatui", "make", "python"))
-    assert {"eva serve", "eva mcp serve --stdio", "eva serve --metrics HOST:PORT"} <= set(serving())
+    assert {
+        "eva serve",
+        "eva mcp serve --stdio",
+        "eva serve --metrics HOST:PORT",
+        "eva audit tail --follow -o json",
+    } <= set(serving())
     assert set(HEADLESS) <= set(lines("evatui"))
 
 
@@ -74,9 +82,11 @@ def test_the_console_opens_as_it_is_shown(line: str, workspace: Path, terminals:
 
 @pytest.mark.parametrize("line", serving())
 def test_what_serves_does_so_until_it_is_ended(line: str, workspace: Path) -> None:
-    words = [STANDS_FOR.get(word, word) for word in line.split()[1:]]
+    words = [STANDS_FOR.get(word, word) for word in shlex.split(line)[1:]]
     beside = words[0] != "serve"
     with holding(workspace) if beside else contextlib.nullcontext():
+        if beside:  # something was said to the scale, and is on record
+            assert run(["-w", str(workspace), "capability", "call", "scale.report"]) == 0
         command = [*EVA, "-w", str(workspace), *words]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
         with subprocess.Popen(command, text=True, **pipes) as program:  # type: ignore[call-overload]
@@ -84,7 +94,7 @@ def test_what_serves_does_so_until_it_is_ended(line: str, workspace: Path) -> No
                 assert program.communicate(timeout=100) == ("", None)
                 assert program.returncode == 0
                 return
-            assert any(sign in line for line in program.stdout for sign in SIGNS)
+            assert program.stdout.readline()  # that it serves, or what was until now
             program.terminate()
             program.communicate(timeout=100)
             assert program.returncode in (0, -signal.SIGTERM)
@@ -113,6 +123,12 @@ def can_be_asked(said: str) -> None:
         [sys.executable, "-m", module, *words, *DRY[module]], cwd=ROOT, capture_output=True, text=True, timeout=100
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("line", lines("ruff", "mypy"))
+def test_tools_take_what_they_are_given(line: str) -> None:
+    program, *words = line.split()
+    subprocess.run([Path(sys.executable).with_name(program), *words, "--help"], check=True, stdout=subprocess.DEVNULL)
 
 
 @pytest.mark.parametrize(("line", "file"), HEADLESS.items())
