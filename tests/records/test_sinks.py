@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -17,6 +18,7 @@ import pytest
 
 from evatui.kernel.model.clock import SYSTEM_CLOCK
 from evatui.kernel.model.errors import CallFailed
+from evatui.kernel.records import logfile
 from evatui.kernel.records.audit import AuditLog
 from evatui.kernel.records.codes import Code, Outcome
 from evatui.kernel.records.outlet import Outlet
@@ -194,6 +196,41 @@ def test_one_caller_of_a_durable_log_waits_for_no_other_thread(tmp_path: Path) -
         log.final(log.begin(), end(f"req_{number}")).wait()
     log.close()
     assert set(writers) == {threading.get_ident()}
+
+
+def test_a_group_that_does_not_fit_is_taken_back_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The limit on the size of a file stands in for a full disk: the system takes one of three records, and a part."""
+    log = AuditLog.open(tmp_path / "audit", AuditSettings(mode=AuditMode.DURABLE), SYSTEM_CLOCK)
+    log.final(log.begin(), end("req_0")).wait()
+    held, asked, answers, flush = [log.begin() for _ in range(4)], threading.Event(), threading.Event(), logfile._sync
+
+    def busy(fd: int) -> None:
+        asked.set()
+        assert answers.wait(60)
+        flush(fd)
+
+    monkeypatch.setattr(logfile, "_sync", busy)
+    first = threading.Thread(target=lambda: log.final(held[0], end("req_1")).wait())
+    first.start()
+    assert asked.wait(60)
+    accepted = [log.final(one, end(f"req_{number}")) for number, one in enumerate(held[1:], 2)]
+    before, size = resource.getrlimit(resource.RLIMIT_FSIZE), (tmp_path / "audit" / "audit-1.jsonl").stat().st_size
+    assert codes(tmp_path / "audit") == ["call.ok"] * 2, "what comes while the disk is busy is not written yet"
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size + size * 3 // 4, before[1]))
+    try:
+        answers.set()
+        for one in accepted:
+            with pytest.raises(CallFailed, match="too large") as caught:
+                one.wait()
+            assert caught.value.error.details["ran"] is True
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    first.join()
+    log.look()
+    log.final(log.begin(), end("req_after")).wait()
+    log.close()
+    assert codes(tmp_path / "audit") == ["call.ok", "call.ok", "audit.recovered", "call.ok"]
+    assert verify(tmp_path / "audit").ok
 
 
 def test_a_durable_log_that_is_closed_while_it_is_written_keeps_what_waits(tmp_path: Path) -> None:

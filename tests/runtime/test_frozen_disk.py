@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from evatui.kernel.model.errors import ErrorKind
+from evatui.kernel.workspace.settings import AuditMode
 from evatui.runtime import Runtime
 from tests.runtime.conftest import call, records
 from tests.support.waiting import until
@@ -41,11 +42,13 @@ def disk(tmp_path: Path) -> Iterator[Path]:
         subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
+@pytest.mark.parametrize("mode", AuditMode)
 async def test_a_call_whose_record_hangs_is_answered_and_the_others_are_refused(
-    tmp_path: Path, disk: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, disk: Path, mode: AuditMode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("evatui.kernel.lua.ending.GRACE_S", 0.02)
-    write(tmp_path / "ws", {**GREETER, "capabilities/greet.yaml": MANIFEST.replace("20000, c", "400, c")})
+    settings = {"eva.yaml": f"version: 1\naudit: {{mode: {mode}}}\n"}
+    write(tmp_path / "ws", {**GREETER, **settings, "capabilities/greet.yaml": MANIFEST.replace("20000, c", "400, c")})
     runtime = await Runtime.open(tmp_path / "ws", state_dir=disk / "state")
     assert (await call(runtime)).response.ok
     assert done("sync")

@@ -64,7 +64,7 @@ class Chain:
 
     def commit(self) -> None:
         """What was appended is accepted, once the disk has it where the log is durable."""
-        self._file.sync()
+        self._file.commit()
         follow, accept = self._standing.follow, self._accept
         for record, line in self._loose:
             follow(record)

@@ -14,14 +14,18 @@ _sync = getattr(os, "fdatasync", os.fsync)
 
 
 class LogFile:
-    """``size`` is the length of what was accepted. Every method may raise `OSError`."""
+    """``size`` is its length with all that was appended. Every method but `append` may raise `OSError`."""
 
     def __init__(self, path: Path, fd: int, size: int, durable: bool) -> None:
         self.path = path
         self.size = size
         self._fd = fd
         self._durable = durable
+        self._fresh: list[bytes] = []
+        """Appended, and not in the file yet."""
+        self._written = size
         self._ragged = False
+        """There may be more in the file than what was written as a whole."""
 
     @classmethod
     def create(cls, path: Path, durable: bool) -> LogFile:
@@ -47,25 +51,37 @@ class LogFile:
         return cls(path, fd, size, durable)
 
     def append(self, data: bytes) -> None:
-        """All of ``data``; after an error nothing of it counts, and the next append begins where this one did."""
-        if self._ragged:
-            os.ftruncate(self._fd, self.size)
-        self._ragged = True
-        written = os.write(self._fd, data)
-        while written < len(data):
-            written += os.write(self._fd, data[written:])
-        self._ragged = False
+        """To be written with the next `commit`."""
+        self._fresh.append(data)
         self.size += len(data)
 
-    def sync(self) -> None:
-        """Returns once the disk has what was appended, where the file is to be durable."""
+    def commit(self) -> None:
+        """Returns once the system has all that was appended, or the disk has it where the file is to be durable.
+
+        After an error nothing of it counts, and it is to be taken back with `retract`.
+        """
+        if self._fresh:
+            self._write(b"".join(self._fresh))  # at once: each entry into the system lets go of the GIL
+            self._fresh.clear()
         if self._durable:
             _sync(self._fd)
 
     def retract(self, size: int) -> None:
         """What was appended beyond ``size`` does not count; the next append begins there."""
-        if size < self.size:
-            self.size, self._ragged = size, True
+        self._fresh.clear()
+        self.size = size
+        if size < self._written:
+            self._written, self._ragged = size, True
+
+    def _write(self, data: bytes) -> None:
+        if self._ragged:
+            os.ftruncate(self._fd, self._written)
+        self._ragged = True
+        done = os.write(self._fd, data)
+        while done < len(data):
+            done += os.write(self._fd, data[done:])
+        self._ragged = False
+        self._written += len(data)
 
     def tampering(self) -> str | None:
         """``deleted``, ``replaced``, ``shortened`` or ``lengthened`` by somebody else; None where all is well."""
@@ -76,15 +92,15 @@ class LogFile:
             return "deleted"
         if (named.st_dev, named.st_ino) != (own.st_dev, own.st_ino):
             return "replaced"
-        if own.st_size < self.size:
+        if own.st_size < self._written:
             return "shortened"
-        return "lengthened" if own.st_size > self.size and not self._ragged else None
+        return "lengthened" if own.st_size > self._written and not self._ragged else None
 
     def close(self) -> None:
         """Leaves no part of a failed append behind, if that can be helped."""
         with contextlib.suppress(OSError):
             if self._ragged:
-                os.ftruncate(self._fd, self.size)
+                os.ftruncate(self._fd, self._written)
         os.close(self._fd)
 
 

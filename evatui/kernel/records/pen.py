@@ -82,16 +82,8 @@ class Pen:
             entry = Entry(code, outcome, fields, details, self._give_up_s, self.late)
             self._groups.add(entry)
             return entry
-        try:
-            fresh = self._take()
-            try:
-                if self._closed:
-                    raise unavailable(self.refusal, **details)
-                self._write(((code, outcome, fields),))
-            finally:
-                self._let_go(fresh)
-        except OSError as error:
-            raise unavailable(reason_of(error), **details) from None
+        if reason := self._put_down(((code, outcome, fields),)):
+            raise unavailable(reason, **details)
         return ACCEPTED
 
     def look(self, needed_bytes: int) -> None:
@@ -164,6 +156,20 @@ class Pen:
             for record in fresh:
                 self.on_append(record)
 
+    def _put_down(self, records: Sequence[tuple[str, str, Mapping[str, Any]]]) -> str:
+        """Why none of them is accepted; empty where all are."""
+        try:
+            fresh = self._take()
+            try:
+                if self._closed:
+                    return self.refusal
+                self._write(records)
+            finally:
+                self._let_go(fresh)
+        except OSError as error:
+            return reason_of(error)
+        return ""
+
     def _write(self, records: Sequence[tuple[str, str, Mapping[str, Any]]]) -> None:
         try:
             for code, outcome, fields in records:
@@ -176,15 +182,7 @@ class Pen:
             raise
 
     def _write_group(self, group: Sequence[Entry]) -> Callable[[Entry], CallFailed | None]:
-        reason = ""
-        try:
-            fresh = self._take()
-            try:
-                self._write([(entry.code, entry.outcome, entry.fields) for entry in group])
-            finally:
-                self._let_go(fresh)
-        except OSError as error:
-            reason = reason_of(error)
+        reason = self._put_down([(entry.code, entry.outcome, entry.fields) for entry in group])
         return lambda entry: unavailable(reason, **entry.details) if reason else None
 
     def _fail(self, error: OSError) -> None:
