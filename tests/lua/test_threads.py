@@ -42,3 +42,46 @@ async def test_one_program_holds_half_of_the_threads_at_most() -> None:
     assert len(loaded._backlog) == 40 - threads.size // 2
     engine.close()
     await asyncio.gather(*calls)
+
+
+async def test_a_thread_goes_on_with_what_waits_for_its_program() -> None:
+    """No other one is woken for it."""
+    engine, go, served = Engine(), threading.Event(), set()
+
+    def host(function: str, argument: Any) -> str:
+        served.add(threading.get_ident())
+        assert go.wait(60)
+        return "answered"
+
+    loaded = await engine.load(program(WAIT, concurrency=64), timeout_s=20)
+    share = engine._threads.size // 2
+    calls = [asyncio.create_task(call(loaded, host=host)) for _ in range(40)]
+    await until(lambda: len(served) == share and len(loaded._backlog) == 40 - share)
+    go.set()
+    assert await asyncio.gather(*calls) == [Returned("answered")] * 40
+    assert len(served) == share
+    engine.close()
+
+
+async def test_programs_that_want_more_threads_than_there_are_take_turns() -> None:
+    engine, go, served = Engine(), threading.Event(), threading.Event()
+    asked: list[str] = []
+
+    def host(function: str, argument: Any) -> str:
+        if argument["name"] == "modest":
+            served.set()
+            return "answered"
+        asked.append(argument["name"])
+        assert (go if len(asked) <= engine._threads.size else served).wait(60)
+        return "answered"
+
+    source = "function invoke(ctx, name) return ctx.host.call_tool{name = name} end"
+    greedy = [await engine.load(program(source, concurrency=64), timeout_s=20) for _ in range(2)]
+    modest = await engine.load(program(source), timeout_s=20)
+    calls = [asyncio.create_task(call(loaded, "greedy", host=host)) for loaded in greedy for _ in range(40)]
+    await until(lambda: len(asked) == engine._threads.size)
+    calls.append(asyncio.create_task(call(modest, "modest", host=host)))
+    await until(lambda: engine._threads.wanted)
+    go.set()
+    assert await asyncio.gather(*calls) == [Returned("answered")] * 81
+    engine.close()

@@ -103,7 +103,6 @@ class Call(Endable, Generic[T]):
             _log.exception("a step of a Lua call failed")
             outcome = Verdict(ErrorKind.INTERNAL, "the sandbox failed")
         if outcome is None:
-            self._owner.stepped()
             return None
         state = self._state
         with self._lock:
@@ -120,7 +119,6 @@ class Call(Endable, Generic[T]):
             self._owner.found()
         if state is not None:
             state.close()
-        self._owner.stepped()
 
     def _advance(self) -> Outcome | None:
         """The outcome, or None where a host call has to be awaited."""

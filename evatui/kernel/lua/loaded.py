@@ -6,6 +6,7 @@ import logging
 import threading
 from collections import deque
 from collections.abc import Callable, Coroutine, Iterable
+from functools import partial
 from typing import Any, Final, TypeVar
 
 from evatui.kernel.lua.call import Call
@@ -15,7 +16,7 @@ from evatui.kernel.lua.port import StatePort
 from evatui.kernel.lua.program import Program
 from evatui.kernel.lua.slots import Slots
 from evatui.kernel.lua.state import State
-from evatui.kernel.lua.threads import Task, Threads
+from evatui.kernel.lua.threads import Task, Then, Threads
 from evatui.kernel.lua.trial import Trial
 from evatui.kernel.lua.watchdog import Watchdog
 from evatui.kernel.lua.worker.workers import Workers
@@ -215,9 +216,6 @@ class LoadedProgram:
         self._calls.discard(call)
         with self._lock:
             kept = state is not None and self._keep(state)
-            following = self._next()
-        if following is not None:
-            self._threads.submit(following)
         if state is not None and not kept:
             state.close()
 
@@ -228,13 +226,6 @@ class LoadedProgram:
             return True
         return False
 
-    def _next(self) -> Task | None:
-        """What a thread that has become free is to do for this program."""
-        if self._backlog:
-            return self._backlog.popleft()
-        self._working -= 1
-        return None
-
     def strike(self, kind: ErrorKind) -> None:
         if self._on_strike is not None:
             try:
@@ -243,19 +234,28 @@ class LoadedProgram:
                 _log.exception("a strike could not be told")
 
     def submit(self, step: Task) -> None:
-        """``step`` says `stepped` or `finished` when it has done its work."""
         with self._lock:
             if self._working >= self._share:
                 self._backlog.append(step)
                 return
             self._working += 1
-        self._threads.submit(step)
+        self._threads.submit(partial(self._work, step))
 
-    def stepped(self) -> None:
-        with self._lock:
-            following = self._next()
-        if following is not None:
-            self._threads.submit(following)
+    def _work(self, step: Task) -> Then | None:
+        """A step, and those that come meanwhile, on one thread: another would have to be woken for each of them."""
+        while True:
+            then = step()
+            with self._lock:
+                if not self._backlog:
+                    self._working -= 1
+                    return then
+                step = self._backlog.popleft()
+            if self._threads.wanted:
+                self._threads.submit(partial(self._work, step))
+                return then
+            if then is not None:
+                then()
+            del then  # or it would keep its call alive until the next one ends
 
     def lost(self) -> None:
         self._threads.lost()

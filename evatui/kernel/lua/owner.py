@@ -35,12 +35,8 @@ class Owner(Protocol):
 
     def submit(self, step: Task) -> None: ...
 
-    def stepped(self) -> None:
-        """The end of a step, which is not the call's last one."""
-        ...
-
     def finished(self, call: Killable, state: StatePort | None) -> None:
-        """The end of a call, and of its last step. Its state, if given, may serve again."""
+        """The end of a call. Its state, if given, may serve again."""
         ...
 
     def strike(self, kind: ErrorKind) -> None:

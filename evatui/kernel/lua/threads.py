@@ -37,6 +37,11 @@ class Threads:
         self._idle: deque[SimpleQueue[Task | None]] = deque()
         self._backlog: deque[Task] = deque()
 
+    @property
+    def wanted(self) -> bool:
+        """A thread that becomes free now would serve others, or leave."""
+        return bool(self._backlog) or self._surplus > 0
+
     def submit(self, task: Task) -> None:
         """After `close` the task runs at once, on the calling thread."""
         if not self._open:
