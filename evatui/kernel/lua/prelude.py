@@ -38,9 +38,10 @@ local K = {}
 for i = 5, select("#", ...) do
   load((select(i, ...)), "=[evatui]", "b")(K)
 end
-return K.put, K.run
+return K.inbox, K.run
 """
-"""Takes four random integers and the compiled files; returns the two functions by which a state is entered."""
+"""Takes four random integers and the compiled files; returns the table in which bytes are left, and the
+function that takes them: so a state is entered."""
 
 _DUMP = b"local source, name = ... return string.dump(assert(load(source, name, 't')))"
 

@@ -68,7 +68,7 @@ class State:
     and the entry under way is the last one, however late the memory is taken.
     """
 
-    __slots__ = ("__weakref__", "_killed", "_limit", "_lua", "_put", "_run", "_running")
+    __slots__ = ("__weakref__", "_inbox", "_killed", "_limit", "_lua", "_run", "_running")
 
     isolation: ClassVar = Isolation.IN_PROCESS
 
@@ -82,7 +82,7 @@ class State:
             max_memory=UNLIMITED,
         )
         seeds = [int.from_bytes(secrets.token_bytes(7)) for _ in range(4)]
-        self._put, self._run = self._lua.execute(BOOT, *seeds, *compiled(), mode="t")
+        self._inbox, self._run = self._lua.execute(BOOT, *seeds, *compiled(), mode="t")
         self._limit = self._lua.get_memory_used(total=True) + memory_bytes + memory_bytes // 8
         self._running = False
         self._killed = False
@@ -102,7 +102,7 @@ class State:
             return _NO_MEMORY
         lua = self._lua
         lua.set_max_memory(UNLIMITED)
-        self._put(data)
+        self._inbox[1] = data
         lua.set_max_memory(self._limit + len(data), total=True)
         self._running = True
         try:
@@ -130,7 +130,7 @@ class State:
 
     def close(self) -> None:
         """A full state takes some milliseconds to free."""
-        self._lua = self._put = self._run = None
+        self._inbox = self._lua = self._run = None
 
 
 def packed(program: Program) -> bytes:

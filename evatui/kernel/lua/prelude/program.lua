@@ -1,6 +1,6 @@
 -- One program in one state: loading it, entering it, and what comes of that.
 --
--- The host leaves bytes with put(), then calls run() with an operation's number. Both the bytes and the
+-- The host leaves bytes in the inbox, then calls run() with an operation's number. Both the bytes and the
 -- answer are plain strings and numbers, so that entering and leaving allocate nothing outside of a
 -- protected call.
 
@@ -256,9 +256,9 @@ operations[4] = function() -- again: what could not be read
   return (last_name and packed_question or packed_result)()
 end
 
-function K.put(bytes)
-  data = bytes
-end
+-- Here the host leaves bytes: in a table, since a function that is called lets go of the GIL.
+local inbox = { false }
+K.inbox = inbox
 
 local function answer(ok, first, ...)
   data = nil
@@ -282,6 +282,7 @@ local function answer(ok, first, ...)
 end
 
 function K.run(operation)
+  data, inbox[1] = inbox[1], false
   return answer(pcall(operations[operation]))
 end
 
