@@ -61,7 +61,15 @@ class LogFile:
         After an error nothing of it counts, and it is to be taken back with `retract`.
         """
         if self._fresh:
-            self._write(b"".join(self._fresh))  # at once: each entry into the system lets go of the GIL
+            if self._ragged:
+                os.ftruncate(self._fd, self._written)
+            data = b"".join(self._fresh)  # at once: each entry into the system lets go of the GIL
+            self._ragged = True
+            done = os.write(self._fd, data)
+            while done < len(data):
+                done += os.write(self._fd, data[done:])
+            self._ragged = False
+            self._written = self.size
             self._fresh.clear()
         if self._durable:
             _sync(self._fd)
@@ -72,16 +80,6 @@ class LogFile:
         self.size = size
         if size < self._written:
             self._written, self._ragged = size, True
-
-    def _write(self, data: bytes) -> None:
-        if self._ragged:
-            os.ftruncate(self._fd, self._written)
-        self._ragged = True
-        done = os.write(self._fd, data)
-        while done < len(data):
-            done += os.write(self._fd, data[done:])
-        self._ragged = False
-        self._written += len(data)
 
     def tampering(self) -> str | None:
         """``deleted``, ``replaced``, ``shortened`` or ``lengthened`` by somebody else; None where all is well."""

@@ -160,18 +160,11 @@ class Pen:
         """Why none of them is accepted; empty where all are."""
         try:
             fresh = self._take()
-            try:
-                if self._closed:
-                    return self.refusal
-                self._write(records)
-            finally:
-                self._let_go(fresh)
-        except OSError as error:
+        except TimeoutError as error:
             return reason_of(error)
-        return ""
-
-    def _write(self, records: Sequence[tuple[str, str, Mapping[str, Any]]]) -> None:
         try:
+            if self._closed:
+                return self.refusal
             for code, outcome, fields in records:
                 self._ledger.append(code, outcome, fields)
             self._ledger.commit()
@@ -179,7 +172,10 @@ class Pen:
                 self._outlet.send()
         except OSError as error:
             self._fail(error)
-            raise
+            return reason_of(error)
+        finally:
+            self._let_go(fresh)
+        return ""
 
     def _write_group(self, group: Sequence[Entry]) -> Callable[[Entry], CallFailed | None]:
         reason = self._put_down([(entry.code, entry.outcome, entry.fields) for entry in group])
@@ -212,4 +208,4 @@ def unavailable(reason: str, **details: Any) -> CallFailed:
 
 def reason_of(error: OSError) -> str:
     """Without the path that an `OSError` names."""
-    return error.strerror.lower() if error.strerror else str(error)
+    return error.strerror.lower() if error.strerror else str(error) or type(error).__name__
