@@ -40,7 +40,7 @@ class Threads:
     @property
     def wanted(self) -> bool:
         """A thread that becomes free now would serve others, or leave."""
-        return bool(self._backlog) or self._surplus > 0
+        return self._open and (bool(self._backlog) or self._surplus > 0)
 
     def submit(self, task: Task) -> None:
         """After `close` the task runs at once, on the calling thread."""
