@@ -42,6 +42,7 @@ async def test_an_unwell_generation_is_told_comes_last_and_goes_on(start, worksp
 async def test_a_version_is_asked_itself_and_the_answer_says_which_it_was(start, workspace: Path) -> None:
     """Were the one that serves asked in its place, a dead version would be taken for well."""
     runtime = await start()
+    await runtime.watch.close()  # it would refuse the same bytes once more
     health, serving = Queries(runtime).answers["capability.health"], runtime.table.active["greet"].name.id
     save(workspace, TOOL, SCRIPT.replace("{ok = true}\nend", "{ok = false}\nend"))
     await runtime.reloader.run(explicit=True)
