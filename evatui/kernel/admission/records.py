@@ -141,36 +141,39 @@ class Record:
     check: Callable[[dict[str, Any], Pointer, Report], None] | None = None
     _absent: Mapping[str, Any] = field(init=False, repr=False, compare=False)
     _required: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    _open: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    """Those that are left out of the value where they are absent."""
 
     def __post_init__(self) -> None:
         required = tuple(name for name, entry in self.fields.items() if entry.required)
         object.__setattr__(self, "_required", required)
-        object.__setattr__(self, "_absent", {name: entry.absent for name, entry in self.fields.items()})
+        absent = {name: entry.absent for name, entry in self.fields.items()}
+        object.__setattr__(self, "_absent", absent)
+        object.__setattr__(self, "_open", tuple(name for name, value in absent.items() if value is INVALID))
 
     def read(self, value: Any, at: Pointer, report: Report) -> Any:
         if not isinstance(value, dict):
             return wrong_type(at, report, "a mapping")
         values = dict(self._absent)
-        for name in (*value, *(name for name in self._required if name not in value)):
+        for name, written in value.items():
             entry = self.fields.get(name)
             if entry is None:
                 self._unknown(name, value, at, report)
+            elif written is None and entry.required:
+                report.fault(entry.missing, f"{quoted(name)} has no value{inside(at)}", (*at, name), key=True)
             else:
-                values[name] = self._value(name, entry, value, at, report)
-        values = {name: found for name, found in values.items() if found is not INVALID}
+                found = entry.rule.read(written, (*at, name), report)
+                if found is not INVALID:
+                    values[name] = found
+        for name in self._required:
+            if name not in value:
+                report.fault(self.fields[name].missing, f"{quoted(name)} is missing{inside(at)}", at, key=True)
+        for name in self._open:
+            if values[name] is INVALID:
+                del values[name]
         if self.check:
             self.check(values, at, report)
         return values
-
-    def _value(self, name: str, entry: Field, written: Mapping[str, Any], at: Pointer, report: Report) -> Any:
-        value = written.get(name, _UNSET)
-        if value is _UNSET or (entry.required and value is None):
-            if entry.required:
-                message = f"{quoted(name)} {'is missing' if value is _UNSET else 'has no value'}{inside(at)}"
-                report.fault(entry.missing, message, at if value is _UNSET else (*at, name), key=True)
-            return entry.absent
-        found = entry.rule.read(value, (*at, name), report)
-        return entry.absent if found is INVALID else found
 
     def _unknown(self, name: str, written: Mapping[str, Any], at: Pointer, report: Report) -> None:
         near = nearest(name, self.fields)
