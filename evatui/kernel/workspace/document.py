@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import yaml
+from yaml import ScalarNode, SequenceNode
 from yaml._yaml import CParser
 
 from evatui.kernel.workspace.decoding import decode
@@ -81,7 +82,7 @@ class _Quick:
 
     def value(self, node: Any, depth: int) -> Any:
         kind = node.__class__
-        if kind is yaml.ScalarNode:
+        if kind is ScalarNode:
             return node.value if node.style else resolve(node.value)
         if node is None or depth >= MAX_DEPTH:
             raise _Doubtful
@@ -90,12 +91,17 @@ class _Quick:
         if self._nodes > MAX_NODES // 2:  # a pair is two
             raise _Doubtful
         depth += 1
-        if kind is yaml.SequenceNode:
+        if kind is SequenceNode:
             return [self.value(child, depth) for child in children]
         found = {}
         for key, child in children:
-            name = self.value(key, MAX_DEPTH)
+            if key.__class__ is not ScalarNode:
+                raise _Doubtful
+            name = key.value if key.style else resolve(key.value)
             if name.__class__ is not str or name in found:
                 raise _Doubtful
-            found[name] = self.value(child, depth)
+            if child.__class__ is ScalarNode:  # most are: not worth a call of their own
+                found[name] = child.value if child.style else resolve(child.value)
+            else:
+                found[name] = self.value(child, depth)
         return found
