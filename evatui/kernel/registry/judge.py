@@ -32,7 +32,7 @@ class Judge:
 
     def judge(self, tree: Tree, path: str, in_force: PolicyResult) -> Seen | None:
         """Reads and judges; None where there is no manifest at ``path`` any more."""
-        snapshot = unread_snapshot(path)
+        snapshot: Snapshot | None = None
         try:
             snapshot = take_snapshot(tree, self._layout, path)
             verdict = admit(
@@ -48,6 +48,7 @@ class Judge:
             raise
         except BaseException as error:  # a panic in a library's native code is no `Exception`
             self.on_defect(error)
+            snapshot = snapshot or unread_snapshot(path)
             return Seen(snapshot, _refused(snapshot, error), _NEVER)
         return Seen(snapshot, verdict, in_force.policy.epoch)
 

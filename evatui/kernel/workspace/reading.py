@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import repeat
 
 from evatui.kernel.model.diagnostic import Diagnostic, Span
 from evatui.kernel.model.ids import fold
@@ -55,7 +56,7 @@ def file_diagnostic(problem: FileProblem, path: str) -> Diagnostic:
 
 
 def _within(allowed: Sequence[Sequence[str]], path: str) -> bool:
-    return all(under_any(folders, path) for folders in allowed)
+    return all(map(under_any, allowed, repeat(path)))
 
 
 def _outside(path: str, allowed: Sequence[Sequence[str]]) -> FileProblem:

@@ -76,15 +76,12 @@ class Visit(Tree):
     def _holder(self, path: str) -> tuple[_Held | None, str]:
         """The folder right above ``path``, and the last name; None where it takes a closer look to say."""
         folder, _, name = path.rpartition("/")
+        if not folder or not is_plain(path):
+            return None, name
         if time.monotonic() - self._since > _HELD_S or len(self._held) >= _MAX_HELD:
             self.close()
             self._since = time.monotonic()
-        held = self._held.get(folder)
-        if held is not None and is_plain(name):
-            return held, name
-        if not folder or not is_plain(path):
-            return None, name
-        return held or self._hold(folder), name
+        return self._held.get(folder) or self._hold(folder), name
 
     def _hold(self, path: str) -> _Held | None:
         try:
