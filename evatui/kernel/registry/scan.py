@@ -18,6 +18,7 @@ from evatui.kernel.model.diagnostic import Diagnostic
 from evatui.kernel.model.exposed import handler_name
 from evatui.kernel.model.ids import fold
 from evatui.kernel.model.sandbox import SandboxFacts
+from evatui.kernel.registry.collecting import collected_seldom
 from evatui.kernel.registry.judge import Judge
 from evatui.kernel.registry.kept_policy import KeptPolicy
 from evatui.kernel.registry.seen import Index, Seen
@@ -103,7 +104,7 @@ class Scanner:
         """
         if not self._tree.follow() and self._last is not None:
             return replace(self._last, problems=(_gone(), *self._last.problems))
-        with Visit(self._tree) as visit:
+        with collected_seldom(), Visit(self._tree) as visit:
             self._last = self._judged(visit, changed, owners, exposed)
         return self._last
 
