@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import hashlib
 import json
 import os
@@ -84,6 +85,7 @@ def _admission(root: Path) -> dict[str, float]:
     tree = Tree(root)
     scanner = Scanner(open_layout(root), tree, NO_SANDBOX, None)
     cold, _ = _scan(scanner, None)
+    gc.freeze()  # as a kernel does when it has started
     nothing, before = _scan(scanner, frozenset())
     path = "schemas/g000/cap00000.input.json"
     file = root / path

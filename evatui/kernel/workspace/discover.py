@@ -94,9 +94,12 @@ class _Search:
 
     def _alike(self, folder: str, entries: Mapping[str, EntryKind]) -> None:
         """Two names that differ only in case are one file on other machines, and then one of them is lost."""
+        names = [name for name, kind in entries.items() if _may_hold(name, kind)]
+        if len(names) == len({*map(fold, names)}):
+            return
         first: dict[str, str] = {}
-        for name, kind in entries.items():
-            other = first.setdefault(fold(name), name) if _may_hold(name, kind) else name
+        for name in names:
+            other = first.setdefault(fold(name), name)
             if other != name:
                 self._problem("EVA-124", _join(folder, name), f"and {clean_line(other, 80)} differ only in case")
 

@@ -24,4 +24,4 @@ def is_editor_file(name: str) -> bool:
 
 
 def is_hidden(name: str) -> bool:
-    return name.startswith(".") or is_editor_file(name)
+    return name.startswith(".") or (not name.endswith(_PLAINLY) and is_editor_file(name))

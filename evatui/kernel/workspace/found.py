@@ -130,8 +130,12 @@ def problem_of(path: str, error: OSError) -> FileProblem:
 
 def known_of(signatures: Iterable[tuple[str, Signature | None]]) -> Known:
     """For `Tree.moved`: what is known of each path; where two things are, one of them has moved."""
+    latest: dict[str, Signature | None] = {}
     known: dict[str, list[tuple[str, str, Signature | None]]] = defaultdict(list)
-    for path, signature in dict.fromkeys(signatures):
+    for path, signature in signatures:
+        if path in latest and latest[path] == signature:
+            continue
+        latest[path] = signature
         folder, _, name = path.rpartition("/")
         known[folder or HERE].append((name, path, signature))
     return known
