@@ -86,9 +86,9 @@ def unread_snapshot(path: str) -> Snapshot:
     return Snapshot(path, _UNREAD, None, (), {}, {}, closure.digest(), {})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Closure:
-    """What one pass over the files gave."""
+    """What one pass over the files gave. Not frozen, nor is `_Parsed`: that would take five times as long to make."""
 
     path: str
     manifest: Source
@@ -111,7 +111,7 @@ class _Closure:
         return max(quiet_time(source, self.read_ns) for source in (self.manifest, *self.sources.values()))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Parsed:
     """A manifest by its bytes: the schemas as it has them, and the files that it names."""
 
@@ -127,7 +127,7 @@ class _Reader:
         self._tree = tree
         self._layout = layout
         self._path = path
-        self._parsed = _Parsed("", None)
+        self._parsed: _Parsed | None = None
 
     def read(self) -> _Closure:
         now = time.time_ns()
@@ -181,7 +181,7 @@ class _Reader:
         """What the last pass read is kept while the bytes are the same."""
         if isinstance(manifest, FileProblem):
             return _Parsed("", None, (file_diagnostic(manifest, self._path),))
-        if self._parsed.digest != manifest.digest:
+        if self._parsed is None or self._parsed.digest != manifest.digest:
             self._parsed = self._parse_bytes(manifest)
         return self._parsed
 
