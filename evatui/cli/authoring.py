@@ -22,8 +22,8 @@ from evatui.kernel.model.manifest import Kind
 
 __all__ = ["add_authoring", "schema"]
 
-_LOOKS, _LOOK_S = 100, 0.02
-"""What a runtime takes in by itself it takes in sooner, or not at all: one that is frozen waits."""
+_LOOKS, _LOOK_S = 200, 0.05
+"""What a runtime takes in by itself it takes in sooner, or not at all."""
 
 
 @click.group(cls=Words)
@@ -95,9 +95,12 @@ async def _until_served(settings: Settings, id: str) -> None:
     except CommandFailed:
         return
     try:
+        told = await operator.run("status")
+        if told["frozen"] or not told["watch"]["ok"]:
+            return
         for _ in range(_LOOKS):
             if await _serves(operator, id):
-                break
+                return
             await asyncio.sleep(_LOOK_S)
     except CommandFailed:
         pass
