@@ -18,6 +18,7 @@ from evatui.cli.show import show_diagnostics
 from evatui.control.failing import CommandFailed
 from evatui.control.opening import OpenMode, workspace_root
 from evatui.control.operator import Operator
+from evatui.kernel.model.lifecycle import State
 from evatui.kernel.model.manifest import Kind
 
 __all__ = ["add_authoring", "schema"]
@@ -99,7 +100,7 @@ async def _until_served(settings: Settings, id: str) -> None:
         if told["frozen"] or not told["watch"]["ok"]:
             return
         for _ in range(_LOOKS):
-            if await _serves(operator, id):
+            if await _decided(operator, id):
                 return
             await asyncio.sleep(_LOOK_S)
     except CommandFailed:
@@ -108,9 +109,11 @@ async def _until_served(settings: Settings, id: str) -> None:
         await operator.close()
 
 
-async def _serves(operator: Operator, id: str) -> bool:
+async def _decided(operator: Operator, id: str) -> bool:
+    """It serves, or it was refused after all."""
     rows = (await operator.run("capability.list"))["capabilities"]
-    return any(row["id"] == id and row["active"] for row in rows)
+    row = next((row for row in rows if row["id"] == id), None)
+    return row is not None and (row["active"]["digest"] is not None or row["state"] == State.REJECTED)
 
 
 def _next(data: Mapping[str, Any]) -> list[str]:

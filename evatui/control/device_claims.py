@@ -12,7 +12,7 @@ from evatui.hardware.device import Device
 from evatui.hardware.fix import holder_fix
 from evatui.hardware.hardware import Hardware
 from evatui.hardware.holder import Holder, foreign_holder
-from evatui.hardware.lifecycle import HELD, THERE, DeviceState
+from evatui.hardware.lifecycle import HELD, DeviceState
 from evatui.hardware.simulators.faults import Fault
 from evatui.hardware.simulators.simulators import Simulators
 from evatui.hardware.trouble import Trouble
@@ -91,10 +91,10 @@ def _steps(hardware: Hardware, device: Device, holder: Holder | None) -> Iterato
     else:
         yield _step("policy", False, f"{state}: {device.reason}" if device.reason else state.value, device.fix)
     access = device.identity.sighting.access
-    if state in THERE:
-        yield _step("access", access.ok, access.reason or "the system lets this process open it", access.fix)
-    else:
+    if state in (DeviceState.ABSENT, DeviceState.LOST):
         yield _step("access", False, "it is not plugged in: whether the system lets this process open it is not known")
+    else:
+        yield _step("access", access.ok, access.reason or "the system lets this process open it", access.fix)
     if lease is None:
         yield _step("lease", True, "nobody has it")
     else:

@@ -9,7 +9,11 @@ from evatui.hardware.hotplug import Hotplug
 from evatui.hardware.trouble import Trouble
 from evatui.kernel.model.errors import ErrorKind
 
-__all__ = ["Patience"]
+__all__ = ["LeftAlone", "Patience"]
+
+
+class LeftAlone(Trouble):
+    """It was not tried at all."""
 
 
 @dataclass(slots=True)
@@ -29,11 +33,11 @@ class Patience:
             message = (
                 f"opening the device failed {self.failures} times in a row; eva hardware rescan has it tried again"
             )
-            raise Trouble(ErrorKind.DEVICE_OPEN_FAILED, message)
+            raise LeftAlone(ErrorKind.DEVICE_OPEN_FAILED, message)
         if now < self.not_before:
             left_ms = round((self.not_before - now) * 1000)
             message = f"opening the device failed just now; the next attempt is in {left_ms} ms"
-            raise Trouble(ErrorKind.DEVICE_OPEN_FAILED, message, retryable=True, retry_after_ms=left_ms)
+            raise LeftAlone(ErrorKind.DEVICE_OPEN_FAILED, message, retryable=True, retry_after_ms=left_ms)
 
     def failed(self, hotplug: Hotplug, generation: int, now: float) -> None:
         if generation != self.generation:

@@ -9,6 +9,7 @@ from typing import Any, Final
 from evatui.hardware.device import Change, Device
 from evatui.hardware.lifecycle import HELD, DeviceState
 from evatui.hardware.moment import Moment
+from evatui.hardware.patience import LeftAlone
 from evatui.hardware.station import Lease, Owner
 from evatui.hardware.trouble import Trouble
 from evatui.kernel.model.call import KERNEL, Actor
@@ -77,7 +78,7 @@ class Telling:
 
     def fault(self, device: Device, trouble: Trouble, now: Moment) -> None:
         """Emits ``/hardware/device/error`` where ``trouble`` is the device's own."""
-        if trouble.kind in _FAULTS:
+        if trouble.kind in _FAULTS and not isinstance(trouble, LeftAlone):
             payload = _state(device, device.state, device.generation, trouble.message, now.at)
             self._bus.emit("/hardware/device/error", {**payload, "kind": trouble.kind.value})
 
@@ -87,8 +88,11 @@ class Telling:
         key = device.identity.fingerprint
         if now.monotonic < self._next_data.get(key, 0.0):
             return
+        try:
+            said = canonical(answer)
+        except TypeError:  # no JSON, and so no answer: whoever asked is told
+            return
         self._next_data[key] = now.monotonic + _DATA_S
-        said = canonical(answer)
         payload = _state(device, device.state, device.generation, "", now.at)
         told = {"capability": capability, "size": len(said), "sha8": hashlib.sha256(said).hexdigest()[:8]}
         self._bus.emit("/hardware/device/data", {**payload, **told})

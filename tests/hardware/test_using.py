@@ -102,6 +102,12 @@ async def test_an_answer_is_told_by_its_size_and_digest_ten_times_a_second_at_mo
     }
 
 
+async def test_an_answer_that_is_no_json_is_told_by_nobody(room: Room) -> None:
+    device = room.hardware.using.named("scale.main")
+    room.telling.answered(device, "weigh", {"weight_g": 10**20}, room.hardware.now)
+    assert "data" not in room.told("/hardware/device")
+
+
 @pytest.mark.parametrize(("fault", "kind"), [(Fault.GARBAGE, "DeviceProtocolError"), (Fault.MUTE, "Timeout")])
 async def test_a_device_that_does_not_do_what_its_manifest_says_is_told_as_an_error_of_its_own(
     room: Room, fault: Fault, kind: str
@@ -116,6 +122,10 @@ async def test_a_device_that_does_not_do_what_its_manifest_says_is_told_as_an_er
 async def test_what_is_no_fault_of_a_device_is_not_told_as_one(room: Room) -> None:
     await room.hardware.claim(room.hardware.using.named("scale.main"), ANN, "req_1", force=False)
     await fails("DeviceBusy", room.ask())
+    room.hardware.using.release(room.hardware.using.named("scale.main"), ANN, force=False)
+    await room.script(Fault.BUSY)
+    await fails("DeviceBusy", room.ask())
+    await fails("DeviceOpenFailed", room.ask())  # it is left alone for a moment
     assert "error" not in room.told("/hardware/device")
 
 

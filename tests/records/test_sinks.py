@@ -193,7 +193,7 @@ def test_one_caller_of_a_durable_log_waits_for_no_other_thread(tmp_path: Path) -
     writers = []
     log.on_append = lambda record: writers.append(threading.get_ident())
     for number in range(3):
-        log.final(log.begin(), end(f"req_{number}")).wait()
+        log.final(log.begin(), end(f"req_{number}"), inline=True).wait()
     log.close()
     assert set(writers) == {threading.get_ident()}
 
@@ -233,6 +233,34 @@ def test_a_group_that_does_not_fit_is_taken_back_as_a_whole(tmp_path: Path, monk
     assert verify(tmp_path / "audit").ok
 
 
+def test_who_does_not_write_inline_is_not_held_by_a_disk_that_hangs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = AuditLog.open(tmp_path / "audit", AuditSettings(mode=AuditMode.DURABLE), SYSTEM_CLOCK, give_up_s=0.2)
+    works, sync = threading.Event(), logfile._sync
+    monkeypatch.setattr(logfile, "_sync", lambda fd: (works.wait(), sync(fd)))
+    with pytest.raises(CallFailed, match="in time"):
+        log.note(Code.RUNTIME_STARTED, Outcome.OK)
+    works.set()
+    while not log.health[0]:
+        log.look()
+    log.note(Code.RUNTIME_STARTED, Outcome.OK)
+    log.close()
+
+
+def test_a_record_that_is_none_takes_no_other_with_it_and_stops_nobody(tmp_path: Path) -> None:
+    log = AuditLog.open(tmp_path / "audit", AuditSettings(mode=AuditMode.DURABLE), SYSTEM_CLOCK, give_up_s=0.5)
+    before = len(codes(tmp_path / "audit"))
+    with pytest.raises(CallFailed, match="in time"):
+        log.note(Code.RUNTIME_STARTED, Outcome.OK, no_such={1: object()})
+    while not log.health[0]:
+        log.look()
+    log.note(Code.RUNTIME_STARTED, Outcome.OK)
+    log.close()
+    assert codes(tmp_path / "audit")[before:].count("runtime.started") == 1
+    assert verify(tmp_path / "audit").ok
+
+
 def test_a_durable_log_that_is_closed_while_it_is_written_keeps_what_waits(tmp_path: Path) -> None:
     log = AuditLog.open(tmp_path / "audit", AuditSettings(mode=AuditMode.DURABLE), SYSTEM_CLOCK)
     accepted, writing, closing = [], threading.Event(), threading.Event()
@@ -244,7 +272,7 @@ def test_a_durable_log_that_is_closed_while_it_is_written_keeps_what_waits(tmp_p
         closing.wait()
 
     log.on_append = first
-    leading = threading.Thread(target=lambda: log.final(log.begin(), end("req_first")).wait())
+    leading = threading.Thread(target=lambda: log.final(log.begin(), end("req_first"), inline=True).wait())
     leading.start()
     writing.wait()
     ending = threading.Thread(target=log.close)
@@ -265,6 +293,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 from evatui.kernel.model.clock import SYSTEM_CLOCK
+from evatui.kernel.records import logfile
 from evatui.kernel.records.audit import AuditLog
 from evatui.kernel.records import logfile
 from evatui.kernel.workspace.settings import AuditMode, AuditSettings

@@ -217,7 +217,10 @@ class LoadedProgram:
         with self._lock:
             kept = state is not None and self._keep(state)
         if state is not None and not kept:
-            state.close()
+            try:
+                state.close()
+            except Exception:  # its thread has others to serve
+                _log.exception("a state of Lua could not be closed")
 
     def _keep(self, state: StatePort) -> bool:
         wanted = state.isolation is self._isolation and len(self._idle) < self.program.concurrency
@@ -239,10 +242,14 @@ class LoadedProgram:
                 self._backlog.append(step)
                 return
             self._working += 1
-        self._threads.submit(partial(self._work, step))
+        self._threads.submit(partial(self._work, [step]))
 
-    def _work(self, step: Task) -> Then | None:
-        """A step, and those that come meanwhile, on one thread: another would have to be woken for each of them."""
+    def _work(self, steps: list[Task]) -> Then | None:
+        """A step, and those that come meanwhile, on one thread: another would have to be woken for each of them.
+
+        It is taken out of ``steps``, to which its thread holds on: or the first call would live as long as this takes.
+        """
+        step = steps.pop()
         while True:
             then = step()
             with self._lock:
@@ -251,7 +258,7 @@ class LoadedProgram:
                     return then
                 step = self._backlog.popleft()
             if self._threads.wanted:
-                self._threads.submit(partial(self._work, step))
+                self._threads.submit(partial(self._work, [step]))
                 return then
             if then is not None:
                 then()

@@ -166,8 +166,11 @@ class AuditLog:
             raise ValueError(_ENDED)
         self._pen.append(Code.EFFECT_INTENT, Outcome.INTENT, record).wait()
 
-    def final(self, reservation: Reservation, record: Mapping[str, Any]) -> Acceptance:
+    def final(self, reservation: Reservation, record: Mapping[str, Any], *, inline: bool = False) -> Acceptance:
         """Write down how a call ended (``code`` and ``outcome`` are in ``record``); ends the reservation.
+
+        ``inline``: in this thread, where a durable log is written by nobody else just then; for whoever can wait as
+        long as a disk may hang.
 
         Raises ``AuditUnavailable`` with ``details.ran``: the call ran, and its answer may not leave; nor may it
         before the `Acceptance` has been waited for, which may raise the same.
@@ -176,7 +179,7 @@ class AuditLog:
             self._reservations.remove(reservation)
         except KeyError:
             raise ValueError(_ENDED) from None
-        return self._pen.append(record["code"], record["outcome"], record, ran=True)
+        return self._pen.append(record["code"], record["outcome"], record, inline=inline, ran=True)
 
     def overdue(self, **details: Any) -> CallFailed:
         """The failure of a call whose `final` does not return; nothing begins until a `look` finds that it does."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,6 +16,7 @@ from evatui.kernel.model.errors import CallFailed
 __all__ = ["ACCEPTED", "Acceptance", "Entry", "Groups"]
 
 _AT_ONCE = 1024
+_log = logging.getLogger(__name__)
 
 
 class Acceptance:
@@ -101,8 +103,8 @@ class Entry(Acceptance):
 class Groups:
     """Hands entries to ``write``, one group at a time; it says of each entry why it failed.
 
-    Whoever comes while nothing is being written does so in its own thread: two hand-offs between threads take longer
-    than a good disk. Who comes meanwhile waits for the next group, which a thread of its own writes.
+    A thread of its own writes them. Who may be held by a disk that hangs, and comes while nothing is being written,
+    writes ``inline`` instead, in its own thread: two hand-offs between threads take longer than a good disk.
     """
 
     def __init__(self, write: Callable[[Sequence[Entry]], Callable[[Entry], CallFailed | None]]) -> None:
@@ -114,11 +116,14 @@ class Groups:
         self._thread = threading.Thread(target=self._run, name="eva-audit", daemon=True)
         self._thread.start()
 
-    def add(self, entry: Entry) -> None:
-        """Blocking where nothing is being written: then ``entry`` is settled afterwards."""
+    def add(self, entry: Entry, *, inline: bool) -> None:
+        """``inline`` blocks where nothing is being written: then ``entry`` is settled afterwards."""
         with self._lock:
-            if self._writing:
+            if self._writing or not inline:
                 self._waiting.append(entry)
+                if not self._writing:
+                    self._writing = True
+                    self._turns.put(True)
                 return
             self._writing = True
         try:
@@ -145,8 +150,12 @@ class Groups:
         while self._turns.get():
             with self._lock:
                 group = [self._waiting.popleft() for _ in range(min(_AT_ONCE, len(self._waiting)))]
-            self._settle(group)
-            self._go_on()
+            try:
+                self._settle(group)
+            except Exception:  # whoever waits for it hears that it is late
+                _log.exception("a group of records could not be written")
+            finally:
+                self._go_on()
 
     def _settle(self, group: Sequence[Entry]) -> None:
         """Each loop is woken once, for all who wait there."""

@@ -76,11 +76,13 @@ class Pen:
             return False, "unsealed", f"the head cannot be signed: {self._sealer.problem}"
         return True, "", ""
 
-    def append(self, code: str, outcome: str, fields: Mapping[str, Any], **details: Any) -> Acceptance:
-        """Raises ``AuditUnavailable`` with ``details``; so may the `Acceptance`."""
+    def append(
+        self, code: str, outcome: str, fields: Mapping[str, Any], *, inline: bool = False, **details: Any
+    ) -> Acceptance:
+        """Raises ``AuditUnavailable`` with ``details``; so may the `Acceptance`. ``inline``: see `Groups`."""
         if self._groups and not self._closed:
             entry = Entry(code, outcome, fields, details, self._give_up_s, self.late)
-            self._groups.add(entry)
+            self._groups.add(entry, inline=inline)
             return entry
         if reason := self._put_down(((code, outcome, fields),)):
             raise unavailable(reason, **details)
@@ -173,6 +175,9 @@ class Pen:
         except OSError as error:
             self._fail(error)
             return reason_of(error)
+        except BaseException:
+            self._ledger.retract()  # or what came before in this group would go out with the next
+            raise
         finally:
             self._let_go(fresh)
         return ""

@@ -185,7 +185,7 @@ class Calls:
             flight.recorded = True  # by nobody else, however long this takes
             response = interpret(outcome, candidate)
             flight.judged = True
-            flight.acceptance = self._audit.final(reservation, self._record(flight, response))
+            flight.acceptance = self._audit.final(reservation, self._record(flight, response), inline=True)
             return response
 
         try:
